@@ -1,0 +1,1 @@
+"""Run one task and write how it ended."""

@@ -1,0 +1,1 @@
+"""The arrows of the state diagram, one verb a file."""

@@ -1,0 +1,148 @@
+"""For the test suites of projects that use horsies: run tasks here and now, and ask what was enqueued.
+
+Everything goes through the same claims, starts and endings as in a worker, on the connection of the
+test, so it also works inside the transaction of a TestCase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db import DatabaseError, connections
+
+from .backend import HorsiesBackend
+from .base import HorsiesTask
+from .compat import task_enqueued
+from .conf import get_config
+from .dialects import Claim
+from .execution.perform import perform
+from .models import Task
+from .payload import encode
+from .queue.arguments import bind
+from .queue.claim import claim, claim_one
+from .results import HorsiesTaskResult, get_result, result_from_row
+
+if TYPE_CHECKING:
+    from django.db.backends.base.base import BaseDatabaseWrapper
+
+__all__ = ["assert_enqueued", "drain", "enqueued", "inline", "run_next"]
+
+AnyResult = HorsiesTaskResult[..., Any]
+AnyTask = HorsiesTask[..., Any]
+
+
+def run_next(*, queue_name: str | None = None, include_deferred: bool = False) -> AnyResult | None:
+    """Run the task a worker would run next and return its result; None if none is due.
+
+    With `include_deferred` the time of `run_after` and of retries counts as come.
+    """
+    connection = _connection()
+    queues = None if queue_name is None else [queue_name]
+    claims = claim(connection, queues=queues, due_only=not include_deferred)
+    return _perform(connection, claims[0]) if claims else None
+
+
+def drain(*, queue_name: str | None = None, include_deferred: bool = False, limit: int = 1_000) -> list[AnyResult]:
+    """Run tasks until none is due, those too that tasks enqueue, and return the result of each run."""
+    results: list[AnyResult] = []
+    while (result := run_next(queue_name=queue_name, include_deferred=include_deferred)) is not None:
+        results.append(result)
+        if len(results) > limit:
+            raise AssertionError(
+                f"drain() has run {limit} tasks and there are more: does {result.task.module_path} enqueue "
+                "itself? Give a higher limit= if this is meant."
+            )
+    return results
+
+
+@contextmanager
+def inline() -> Iterator[None]:
+    """Run every task as soon as it is enqueued, unless it is deferred; its result comes back finished."""
+
+    def run_at_once(sender: type, task_result: AnyResult, **kwargs: Any) -> None:
+        connection = _connection()
+        claimed = claim_one(connection, UUID(task_result.id))
+        if claimed is not None:
+            _perform(connection, claimed)
+            task_result.refresh()
+
+    task_enqueued.connect(run_at_once, sender=HorsiesBackend, weak=False)
+    try:
+        yield
+    finally:
+        task_enqueued.disconnect(run_at_once, sender=HorsiesBackend)
+
+
+def enqueued(task: AnyTask | None = None) -> list[AnyResult]:
+    """Return the results of all tasks in the database, or of those of one type, oldest first."""
+    rows = Task.objects.using(get_config().database).order_by("enqueued_at", "pk")
+    if task is not None:
+        rows = rows.filter(name=task.module_path)
+    return [result_from_row(row) for row in rows]
+
+
+def assert_enqueued(task: AnyTask, *args: Any, **kwargs: Any) -> AnyResult:
+    """Return the newest task of this type with just these arguments; AssertionError if there is none."""
+    wanted = _arguments(task, args, kwargs)
+    candidates = enqueued(task)
+    for result in reversed(candidates):
+        if _arguments(task, result.args, result.kwargs) == wanted:
+            return result
+    raise AssertionError(_not_enqueued(task, wanted, candidates))
+
+
+def _connection() -> BaseDatabaseWrapper:
+    return connections[get_config().database]
+
+
+def _perform(connection: BaseDatabaseWrapper, claimed: Claim) -> AnyResult:
+    perform(connection, claimed, around_user_code=_unbroken_transaction(connection))
+    return get_result(str(claimed.task_id), connection.alias)
+
+
+@contextmanager
+def _unbroken_transaction(connection: BaseDatabaseWrapper) -> Iterator[None]:
+    """Give the test its transaction back if the task ran into a database error.
+
+    A worker has a connection of its own for the state of tasks; here it is the one user code has.
+    """
+    if not connection.in_atomic_block:
+        yield
+        return
+    savepoint = connection.savepoint() or ""
+    yield
+    if _is_broken(connection):
+        connection.needs_rollback = False
+        connection.savepoint_rollback(savepoint)
+    else:
+        connection.savepoint_commit(savepoint)
+
+
+def _is_broken(connection: BaseDatabaseWrapper) -> bool:
+    if connection.needs_rollback:
+        return True
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return True
+    return False
+
+
+def _arguments(task: AnyTask, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
+    # By name and as JSON, so that it does not matter how they were passed.
+    return encode(sorted(bind(task, args, kwargs).items()))
+
+
+def _not_enqueued(task: AnyTask, wanted: str, candidates: list[AnyResult]) -> str:
+    lines = [f"{task.module_path} was not enqueued with {wanted}."]
+    if candidates:
+        lines.append("It was enqueued with:")
+        lines += [f"  {_arguments(task, found.args, found.kwargs)}" for found in candidates]
+    else:
+        others = sorted({found.task.module_path for found in enqueued()})
+        lines.append(f"Enqueued were: {', '.join(others)}." if others else "No task was enqueued at all.")
+    return "\n".join(lines)

@@ -1,0 +1,159 @@
+"""Waiting for a task to end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import pytest
+from django.db import connection, connections, transaction
+
+from horsies_django import testing
+from horsies_django.dialects import postgresql
+from horsies_django.exceptions import TaskNotFinished, WaitInsideTransaction
+from horsies_django.models import Task
+from tests import tasks
+
+
+@pytest.fixture
+def elsewhere():
+    """Run a function in a thread with connections of its own, when somebody waits for a task."""
+    threads = []
+
+    def run(function):
+        def body():
+            try:
+                wait_until_somebody_waits()
+                function()
+            finally:
+                connections.close_all()
+
+        threads.append(threading.Thread(target=body))
+        threads[-1].start()
+
+    yield run
+    for thread in threads:
+        thread.join()
+
+
+def wait_until_somebody_waits():
+    deadline = time.monotonic() + 20
+    while connection.vendor == "postgresql" and not Task.objects.filter(awaited=True).exists():
+        assert time.monotonic() < deadline
+
+
+@pytest.mark.django_db(transaction=True)
+def test_wait_returns_the_result_when_the_task_ends(elsewhere):
+    result = tasks.add.enqueue(1, 2)
+    elsewhere(testing.drain)
+
+    assert result.wait(timeout=20) is result
+    assert result.return_value == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_wait_returns_when_the_task_fails_or_is_cancelled(elsewhere):
+    failing, cancelled = tasks.fail.enqueue(), tasks.add.using(queue_name="idle").enqueue(1)
+    elsewhere(testing.run_next)
+    assert failing.wait(timeout=20).errors[0].exception_class is ValueError
+
+    elsewhere(lambda: tasks.add.get_result(cancelled.id).cancel())
+    assert cancelled.wait(timeout=20).error_code == "TASK_CANCELLED"
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_on_postgresql_the_end_is_heard_not_looked_for(elsewhere, monkeypatch):
+    monkeypatch.setattr(postgresql, "POLL_SECONDS", 3600)
+    result = tasks.add.enqueue(1, 2)
+    elsewhere(testing.drain)
+
+    assert result.wait().return_value == 3
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_on_postgresql_nobody_is_told_of_an_end_nobody_waits_for():
+    with postgresql.listening(connection.alias, postgresql.FINISHED_CHANNEL) as listener:
+        tasks.add.enqueue(1)
+        testing.drain()
+
+        assert list(listener.connection.notifies(timeout=0.2)) == []
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_lost_notification_only_delays(elsewhere, monkeypatch):
+    monkeypatch.setattr(postgresql, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(postgresql, "_mark_awaited", lambda *args: None)
+    result = tasks.add.enqueue(1, 2)
+    thread = threading.Thread(target=lambda: (testing.drain(), connections.close_all()))
+    thread.start()
+    try:
+        assert result.wait(timeout=20).return_value == 3
+    finally:
+        thread.join()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_wait_gives_up_with_an_error_that_says_where_the_task_is():
+    result = tasks.add.using(queue_name="forgotten").enqueue(1)
+
+    with pytest.raises(TaskNotFinished, match=r"not ended within 0.05 s: it is READY in queue 'forgotten'") as error:
+        result.wait(timeout=0.05)
+    assert isinstance(error.value, TimeoutError)
+
+
+@pytest.mark.django_db
+def test_a_task_that_has_ended_needs_no_waiting_even_inside_a_transaction():
+    result = tasks.add.enqueue(1, 2)
+    testing.drain()
+
+    assert result.wait(timeout=0).return_value == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_waiting_inside_the_transaction_that_enqueued_is_refused_at_once():
+    with transaction.atomic():
+        result = tasks.add.enqueue(1)
+        with pytest.raises(WaitInsideTransaction, match="Wait after the atomic block"):
+            result.wait()
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_on_postgresql_one_may_wait_inside_another_transaction(elsewhere):
+    result = tasks.add.enqueue(1, 2)
+    elsewhere(testing.drain)
+    with transaction.atomic():
+        assert result.wait(timeout=20).return_value == 3
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_await_finished_does_the_same(elsewhere):
+    result = await tasks.add.aenqueue(1, 2)
+    elsewhere(testing.drain)
+
+    assert await result.await_finished(timeout=20) is result
+    assert result.return_value == 3
+    assert await result.await_finished() is result
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_await_finished_gives_up_too():
+    result = await tasks.add.aenqueue(1)
+    with pytest.raises(TaskNotFinished):
+        await result.await_finished(timeout=0.05)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_event_loop_goes_on_and_a_cancelled_wait_leaves_no_thread_behind(monkeypatch):
+    monkeypatch.setattr(postgresql, "POLL_SECONDS", 0.05)
+    result = await tasks.add.aenqueue(1)
+
+    with pytest.raises(asyncio.TimeoutError):
+        await asyncio.wait_for(result.await_finished(), timeout=0.2)
+
+    # Waits for the threads that still work; the one that watched the task must have given up.
+    await asyncio.wait_for(asyncio.get_running_loop().shutdown_default_executor(), timeout=20)
