@@ -5,9 +5,11 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from io import StringIO
 
 import pytest
 from django.core import mail
+from django.core.management import call_command
 
 from horsies_django import testing
 from testproject.demo import tasks
@@ -54,3 +56,16 @@ kill_own_process.call()
 def test_coroutines_are_tasks_too():
     with testing.inline():
         assert tasks.greet_asynchronously.enqueue("Ada").return_value == "hello Ada"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_demo_shows_how_every_task_ended():
+    output = StringIO()
+    call_command("demo", stdout=output)
+    text = output.getvalue()
+    assert "rolled back: 0 tasks" in text
+    assert "one unique key: 1 task in" in text
+    assert "1,000 at once: 1,000 tasks" in text
+    assert "greet_asynchronously   SUCCESSFUL 'hello world'" in text
+    assert "fail_sometimes         READY      builtins.ConnectionError" in text
+    assert "waiting for their next attempt: 1 task" in text
