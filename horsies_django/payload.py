@@ -18,10 +18,10 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 def encode(value: Any) -> str:
     """Return `value` as JSON that every database accepts; TypeError or ValueError if there is none."""
     try:
-        text = _encoder.encode(value)
+        text = _encode(value)
     except (TypeError, ValueError):
         # Django's framework takes more than the json module does, bytes for one.
-        text = _encoder.encode(_normalize(value))
+        text = _encode(_normalize(value))
     if not text.isascii():
         text.encode()
     if "\\u0000" in text and any(_contains_nul(leaf) for _, leaf in _leaves(value, "")):
@@ -34,6 +34,15 @@ def size_in_bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
+def storable(text: str, max_length: int) -> str:
+    """Return a text that every database takes: without NUL and half characters, and cut in the middle if long."""
+    text = text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+    if len(text) <= max_length:
+        return text
+    half = max_length // 2
+    return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
+
+
 def find_culprit(value: Any, name: str) -> str:
     """Return what is wrong with a value that `encode()` refused, and where in it."""
     try:
@@ -42,8 +51,15 @@ def find_culprit(value: Any, name: str) -> str:
             if complaint:
                 return f"{complaint} at {path}" if path != name else complaint
     except RecursionError:
-        return "Unsupported value: it contains itself"
+        return "Unsupported value: it contains itself, or is nested too deeply,"
     return "Unsupported value: it cannot be written as JSON"
+
+
+def _encode(value: Any) -> str:
+    try:
+        return _encoder.encode(value)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _normalize(value: Any) -> Any:

@@ -95,3 +95,18 @@ def plain_function() -> str:
 def break_transaction() -> None:
     Group.objects.create(name="undone")
     transaction.set_rollback(True)
+
+
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@task
+def raise_awkward(name: str) -> None:
+    raise {
+        "NulInMessage": ValueError("a \0 b"),
+        "HalfACharacter": ValueError("a \ud800 b"),
+        "Unprintable": Unprintable(),
+        "Enormous": ValueError("x" * 1_000_000),
+    }[name]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..base import HorsiesTask
 from ..dialects import Claim
 from ..exceptions import ResultNotSerializable, Retry, TaskFailure, TaskNotFound
-from ..payload import encode, find_culprit
+from ..limits import MAX_MESSAGE_LENGTH, MAX_TRACEBACK_LENGTH
+from ..payload import encode, find_culprit, storable
 from ..queue.progress import is_cancelled, set_progress
 from ..results import HorsiesTaskContext, HorsiesTaskResult, resolve_task
 from ..states import ErrorCode
@@ -36,12 +37,20 @@ def raised(error: BaseException) -> Raised:
     """Return an exception as an outcome."""
     return Raised(
         error_code=_error_code(error),
-        message=f"{type(error).__name__}: {error}",
+        message=storable(_message(error), MAX_MESSAGE_LENGTH),
         exception=error,
-        traceback="".join(traceback.format_exception(error)),
+        traceback=storable("".join(traceback.format_exception(error)), MAX_TRACEBACK_LENGTH),
         asked_for_retry=isinstance(error, Retry),
         asked_delay_seconds=error.delay_seconds if isinstance(error, Retry) else None,
     )
+
+
+def _message(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:
+        text = "(its message cannot be shown)"
+    return text if isinstance(error, TaskFailure) else f"{type(error).__name__}: {text}"
 
 
 def _returned(task: HorsiesTask[..., Any], value: Any) -> Returned:

@@ -104,7 +104,7 @@ def test_a_failure_is_kept_with_its_code_message_and_traceback():
     first, second = testing.drain()
     assert (first.error_code, first.error_message) == ("UNHANDLED_EXCEPTION", "ValueError: boom")
     assert "raise ValueError(message)\nValueError: boom" in first.errors[0].traceback
-    assert (second.error_code, second.error_message) == ("NO_STOCK", "TaskFailure: the shelf is empty")
+    assert (second.error_code, second.error_message) == ("NO_STOCK", "the shelf is empty")
 
 
 @pytest.mark.django_db
@@ -178,3 +178,16 @@ def test_ctrl_c_means_the_process_and_not_the_task(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         testing.drain()
     assert Task.objects.get().status == "RUNNING"
+
+
+@pytest.mark.django_db
+def test_an_exception_no_database_could_keep_is_kept_all_the_same():
+    for exception in ("NulInMessage", "HalfACharacter", "Unprintable", "Enormous"):
+        tasks.raise_awkward.enqueue(exception)
+    nul, half, unprintable, enormous = testing.drain()
+    assert nul.error_message == "ValueError: a \\x00 b"
+    assert half.error_message == "ValueError: a \\ud800 b"
+    assert unprintable.error_message == "Unprintable: (its message cannot be shown)"
+    assert "characters left out" in enormous.error_message
+    assert len(enormous.error_message) < 11_000
+    assert len(enormous.errors[0].traceback) < 101_000

@@ -171,8 +171,16 @@ def test_an_argument_that_is_not_json_is_refused_by_name(value, error, message):
 def test_a_value_that_contains_itself_is_refused():
     loop: list = []
     loop.append(loop)
-    with pytest.raises(ValueError, match="contains itself in argument 'a'"):
+    with pytest.raises(ValueError, match="contains itself, or is nested too deeply, in argument 'a'"):
         tasks.add.enqueue(loop)
+
+
+def test_a_value_nested_too_deeply_is_refused():
+    deep: list = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(ValueError, match="nested too deeply, in argument 'a'"):
+        tasks.add.enqueue(deep)
 
 
 def test_the_name_of_an_argument_behind_a_star_is_its_place():
