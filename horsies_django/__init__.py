@@ -2,6 +2,7 @@
 
 from .base import HorsiesTask, enqueue_many, task
 from .conf import RecoveryConfig
+from .context import HorsiesTaskContext
 from .exceptions import Retry, TaskFailure
 from .retries import RetryPolicy
 
@@ -9,6 +10,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "HorsiesTask",
+    "HorsiesTaskContext",
     "RecoveryConfig",
     "Retry",
     "RetryPolicy",

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, Literal, ParamSpec, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Final,
+    Generic,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -22,7 +35,8 @@ from .retries import RetryPolicy, Seconds
 if TYPE_CHECKING:
     from typing import Never, Self
 
-    from .results import HorsiesTaskContext, HorsiesTaskResult
+    from .context import HorsiesTaskContext
+    from .results import HorsiesTaskResult
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -136,42 +150,49 @@ def retry_option(retry: Any, max_attempts: int | None, backoff: Any) -> Any:
     return RetryPolicy.from_shorthand(max_attempts, backoff)
 
 
+class TaskOptions(TypedDict, total=False):
+    """The options of `@task`, but for `takes_context`."""
+
+    priority: int
+    queue_name: str
+    backend: str
+    retry: RetryPolicy | None
+    max_attempts: int | None
+    backoff: Seconds | Sequence[Seconds] | None
+    timeout: Seconds | None
+    expires: Seconds | None
+    unique_key: str | None
+    idempotent: bool
+
+
+class Decorator(Protocol):
+    """Makes task types of functions and of coroutine functions."""
+
+    @overload
+    def __call__(self, function: Callable[P, Coroutine[Any, Any, R]], /) -> HorsiesTask[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, R], /) -> HorsiesTask[P, R]: ...
+
+
+class ContextDecorator(Protocol):
+    """Makes task types of functions whose first argument is a context."""
+
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[HorsiesTaskContext[..., Any], P], Coroutine[Any, Any, R]], /
+    ) -> HorsiesTask[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[Concatenate[HorsiesTaskContext[..., Any], P], R], /) -> HorsiesTask[P, R]: ...
+
+
 @overload
-def task(
-    function: Callable[P, R],
-) -> HorsiesTask[P, R]: ...
+def task(function: Callable[P, Coroutine[Any, Any, R]]) -> HorsiesTask[P, R]: ...
 @overload
-def task(
-    function: None = None,
-    *,
-    takes_context: Literal[True],
-    priority: int = ...,
-    queue_name: str = ...,
-    backend: str = ...,
-    retry: RetryPolicy | None = ...,
-    max_attempts: int | None = ...,
-    backoff: Seconds | Sequence[Seconds] | None = ...,
-    timeout: Seconds | None = ...,
-    expires: Seconds | None = ...,
-    unique_key: str | None = ...,
-    idempotent: bool = ...,
-) -> Callable[[Callable[Concatenate[HorsiesTaskContext[..., Any], P], R]], HorsiesTask[P, R]]: ...
+def task(function: Callable[P, R]) -> HorsiesTask[P, R]: ...
 @overload
-def task(
-    function: None = None,
-    *,
-    takes_context: Literal[False] = ...,
-    priority: int = ...,
-    queue_name: str = ...,
-    backend: str = ...,
-    retry: RetryPolicy | None = ...,
-    max_attempts: int | None = ...,
-    backoff: Seconds | Sequence[Seconds] | None = ...,
-    timeout: Seconds | None = ...,
-    expires: Seconds | None = ...,
-    unique_key: str | None = ...,
-    idempotent: bool = ...,
-) -> Callable[[Callable[P, R]], HorsiesTask[P, R]]: ...
+def task(*, takes_context: Literal[True], **options: Unpack[TaskOptions]) -> ContextDecorator: ...
+@overload
+def task(*, takes_context: Literal[False] = False, **options: Unpack[TaskOptions]) -> Decorator: ...
 def task(
     function: Callable[..., Any] | None = None,
     *,

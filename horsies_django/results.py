@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from django.utils.module_loading import import_string
@@ -12,7 +12,6 @@ from django.utils.module_loading import import_string
 from .base import HorsiesTask, without_validation
 from .compat import (
     TASK_REFRESH_ATTRS,
-    TaskContext,
     TaskError,
     TaskResult,
     TaskResultDoesNotExist,
@@ -49,16 +48,10 @@ FAILED_OUTCOMES = (
 
 if TYPE_CHECKING:
     _TaskResult = TaskResult
-    _TaskContext = TaskContext
 else:
 
     class _TaskResult(TaskResult, Generic[P, R]):
         """Django's TaskResult, which is generic in its type stubs only."""
-
-        __slots__ = ()
-
-    class _TaskContext(TaskContext, Generic[P, R]):
-        """Django's TaskContext, which is generic in its type stubs only."""
 
         __slots__ = ()
 
@@ -108,25 +101,6 @@ class HorsiesTaskResult(_TaskResult[P, R]):  # type: ignore[misc]  # the stubs f
     def _take_over(self, refreshed: TaskResult[..., Any]) -> None:
         for name in REFRESHED:
             object.__setattr__(self, name, getattr(refreshed, name))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HorsiesTaskContext(_TaskContext[P, R]):  # type: ignore[misc]  # the stubs forget that it is frozen
-    """What a task with `takes_context=True` is given as its first argument."""
-
-    claim_generation: int
-    report_progress: Callable[[float, str], None] = field(repr=False)
-    ask_cancelled: Callable[[], bool] = field(repr=False)
-
-    def set_progress(self, fraction: float, message: str = "") -> None:
-        """Tell how far the task is, from 0 to 1, for people to see."""
-        if not 0 <= fraction <= 1:
-            raise ValueError(f"set_progress({fraction!r}): the fraction goes from 0 to 1.")
-        self.report_progress(fraction, message)
-
-    def is_cancelled(self) -> bool:
-        """Tell whether somebody has asked the task to stop."""
-        return self.ask_cancelled()
 
 
 def get_result(task_id: str, using: str) -> HorsiesTaskResult[..., Any]:

@@ -7,12 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..base import HorsiesTask
+from ..context import HorsiesTaskContext
 from ..dialects import Claim
 from ..exceptions import ResultNotSerializable, Retry, TaskFailure, TaskNotFound
 from ..limits import MAX_MESSAGE_LENGTH, MAX_TRACEBACK_LENGTH
 from ..payload import encode, find_culprit, storable
 from ..queue.progress import is_cancelled, set_progress
-from ..results import HorsiesTaskContext, HorsiesTaskResult, resolve_task
+from ..results import HorsiesTaskResult, resolve_task
 from ..states import ErrorCode
 from .outcomes import Outcome, Raised, Returned
 

@@ -15,6 +15,7 @@ from horsies_django import RetryPolicy, enqueue_many
 from horsies_django.compat import InvalidTask, task_enqueued
 from horsies_django.models import Task
 from tests import tasks
+from tests.processes import run_at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -114,6 +115,24 @@ def test_many_tasks_are_all_or_none():
         enqueue_many(tasks.add, [((1,), {}), ((object(),), {})])
 
     assert not Task.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_processes_that_enqueue_at_once_do_not_get_in_each_others_way():
+    code = """
+from django.db import transaction
+from horsies_django import enqueue_many
+from tests import tasks
+from tests.processes import run_at_once
+for number in range(20):
+    tasks.add.enqueue(number)
+    with transaction.atomic():
+        tasks.add.enqueue(number)
+        enqueue_many(tasks.add, [((number,), {}), ((number,), {})])
+"""
+    run_at_once(code, 8)
+
+    assert Task.objects.count() == 8 * 20 * 4
 
 
 def test_no_calls_are_no_tasks():

@@ -1,0 +1,40 @@
+"""What a running task is given to speak with those who watch it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
+
+from .compat import TaskContext
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+if TYPE_CHECKING:
+    _TaskContext = TaskContext
+else:
+
+    class _TaskContext(TaskContext, Generic[P, R]):
+        """Django's TaskContext, which is generic in its type stubs only."""
+
+        __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HorsiesTaskContext(_TaskContext[P, R]):  # type: ignore[misc]  # the stubs forget that it is frozen
+    """What a task with `takes_context=True` is given as its first argument."""
+
+    claim_generation: int
+    report_progress: Callable[[float, str], None] = field(repr=False)
+    ask_cancelled: Callable[[], bool] = field(repr=False)
+
+    def set_progress(self, fraction: float, message: str = "") -> None:
+        """Tell how far the task is, from 0 to 1, for people to see."""
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"set_progress({fraction!r}): the fraction goes from 0 to 1.")
+        self.report_progress(fraction, message)
+
+    def is_cancelled(self) -> bool:
+        """Tell whether somebody has asked the task to stop."""
+        return self.ask_cancelled()
