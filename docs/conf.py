@@ -4,6 +4,7 @@ from horsies_django import __version__
 
 project = "horsies-django"
 author = "The horsies_django authors"
+copyright = f"2026, {author}"
 release = version = __version__
 extensions = ["myst_parser"]
 myst_enable_extensions = ["colon_fence", "deflist"]

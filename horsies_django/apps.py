@@ -7,7 +7,6 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
-from .compat import register_task_checks
 from .dialects import django_can_connect, missing_driver
 
 
@@ -31,5 +30,4 @@ class HorsiesConfig(AppConfig):
     def ready(self) -> None:
         from . import checks
 
-        register_task_checks()
         checks.register()

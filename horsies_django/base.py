@@ -27,6 +27,7 @@ from .compat import (
     DEFAULT_TASK_BACKEND_ALIAS,
     DEFAULT_TASK_PRIORITY,
     DEFAULT_TASK_QUEUE_NAME,
+    InvalidTask,
     Task,
 )
 from .problems import refuse_unknown
@@ -41,6 +42,11 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+DJANGO_DEFAULTS = {
+    "priority": DEFAULT_TASK_PRIORITY,
+    "backend": DEFAULT_TASK_BACKEND_ALIAS,
+    "queue_name": DEFAULT_TASK_QUEUE_NAME,
+}
 UNSET: Final[Any] = object()
 OPTIONS = ("retry", "timeout", "expires", "unique_key", "idempotent")
 SHORTHANDS = ("max_attempts", "backoff")
@@ -69,11 +75,19 @@ class HorsiesTask(_Task[P, R]):
     idempotent: bool = False
 
     def __post_init__(self) -> None:
-        backend = self.get_backend()
+        backend: Any = self.get_backend()
         # Our backend adds a timedelta to the database's clock when it enqueues; others know only moments.
         if isinstance(self.run_after, timedelta) and not getattr(backend, "supports_timedelta", False):
             object.__setattr__(self, "run_after", timezone.now() + self.run_after)
-        backend.validate_task(self)
+        try:
+            backend.validate_task(self)
+        except InvalidTask as error:
+            if not getattr(backend, "supports_timedelta", False):
+                error.add_note(
+                    f"TASKS[{self.backend!r}] is {type(backend).__name__} and not horsies. Is that meant? "
+                    "Otherwise set its BACKEND to 'horsies_django.backend.HorsiesBackend'."
+                )
+            raise
 
     def using(
         self,
@@ -125,20 +139,23 @@ class HorsiesTask(_Task[P, R]):
         async def aget_result(self, result_id: str) -> HorsiesTaskResult[P, R]: ...
 
 
-def without_validation(task: HorsiesTask[P, R], **changes: Any) -> HorsiesTask[P, R]:
-    """Return a changed copy of a task type that no rule of today is applied to.
+def without_validation(task: Any = None, **values: Any) -> HorsiesTask[..., Any]:
+    """Return a task type with these values, and the others of `task`, that no rule of today is applied to.
 
-    A row that was written under other settings must stay readable under these.
+    A row that was written under other settings must stay readable under these. Also makes a HorsiesTask of
+    Django's own Task.
     """
-    copy = object.__new__(type(task))
-    for field in fields(task):
-        object.__setattr__(copy, field.name, changes.get(field.name, getattr(task, field.name)))
-    return copy
+    made = object.__new__(HorsiesTask)
+    for field in fields(HorsiesTask):
+        default = DJANGO_DEFAULTS.get(field.name, field.default)
+        object.__setattr__(made, field.name, values.get(field.name, getattr(task, field.name, default)))
+    return made
 
 
 def _unpickle(path: str, options: dict[str, Any]) -> HorsiesTask[..., Any]:
     # By name, because the function itself hides behind the task type of the same name.
-    return without_validation(import_string(path), **options)
+    found = import_string(path)
+    return without_validation(func=getattr(found, "func", found), **options)
 
 
 def retry_option(retry: Any, max_attempts: int | None, backoff: Any) -> Any:
@@ -215,6 +232,10 @@ def task(
     policy = retry_option(retry, max_attempts, backoff)
 
     def decorate(decorated: Callable[..., Any]) -> HorsiesTask[..., Any]:
+        if isinstance(decorated, Task):
+            raise TypeError(f"{decorated.module_path} is a task already. Decorate the function once.")
+        if not callable(decorated):
+            raise TypeError(f"@task expects a function, not {decorated!r}. Give options by name: @task(queue_name=…).")
         return HorsiesTask(
             func=decorated,
             priority=priority,
@@ -234,6 +255,8 @@ Call = tuple[Sequence[Any], Mapping[str, Any]]
 
 def enqueue_many(task: HorsiesTask[P, R], calls: Iterable[Call]) -> list[HorsiesTaskResult[P, R]]:
     """Enqueue one task for each `(args, kwargs)`, all or none of them, and return their results in order."""
+    if not isinstance(task, Task):
+        raise TypeError(f"enqueue_many() expects a task, not {task!r}. Decorate the function with @task.")
     backend: Any = task.get_backend()
     calls = [checked_call(call, index) for index, call in enumerate(calls)]
     if hasattr(backend, "enqueue_many"):

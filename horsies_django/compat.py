@@ -6,7 +6,6 @@ slightly different names.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import django
@@ -37,6 +36,8 @@ if TYPE_CHECKING or django.VERSION >= (6, 0):
     from django.utils.json import normalize_json
 else:
     try:
+        # Registers the framework's system checks, so that the backport needs no line in INSTALLED_APPS.
+        import django_tasks.checks  # noqa: F401
         from django_tasks import task_backends
         from django_tasks.backends.base import BaseTaskBackend
         from django_tasks.base import (
@@ -65,7 +66,7 @@ else:
         from django_tasks.signals import task_enqueued, task_finished, task_started
         from django_tasks.utils import normalize_json
     except ModuleNotFoundError as missing:
-        if missing.name != "django_tasks":
+        if (missing.name or "").partition(".")[0] != "django_tasks":
             raise
         raise ModuleNotFoundError(
             f"Django {django.get_version()} has no task framework of its own, and the backport is not "
@@ -91,14 +92,8 @@ __all__ = [
     "TaskResultMismatch",
     "TaskResultStatus",
     "normalize_json",
-    "register_task_checks",
     "task_backends",
     "task_enqueued",
     "task_finished",
     "task_started",
 ]
-
-
-def register_task_checks() -> None:
-    """Register the framework's system checks, so that the backport needs no line in INSTALLED_APPS."""
-    import_module("django.tasks.checks" if django.VERSION >= (6, 0) else "django_tasks.checks")

@@ -10,10 +10,10 @@ from typing import Any, Self
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.dispatch import receiver
 
-from .problems import Problem, describe, refuse_unknown
+from .problems import Problem, describe, nearest_name, refuse_unknown
 from .rules import Rule, Values, boolean, choice, find_problems, number, text_list, threshold, unknown_keys
 
 SECOND = 1_000
@@ -48,6 +48,7 @@ WORKER_RULES: dict[str, Rule] = {
 }
 QUEUE_RULES: dict[str, Rule] = {"max_concurrency": number(1, optional=True)}
 TOP_RULES: dict[str, Rule] = {"MAX_PAYLOAD_BYTES": number(1)}
+TOP_DEFAULTS = {"MAX_PAYLOAD_BYTES": 1024 * 1024}
 SECTIONS = ("RECOVERY", "WORKER", "QUEUES")
 
 
@@ -122,7 +123,7 @@ class Config:
     """The whole HORSIES setting."""
 
     database: str = DEFAULT_DB_ALIAS
-    max_payload_bytes: int = 1024 * 1024
+    max_payload_bytes: int = TOP_DEFAULTS["MAX_PAYLOAD_BYTES"]
     recovery: RecoveryConfig = field(default_factory=RecoveryConfig)
     worker: WorkerConfig = field(default_factory=WorkerConfig)
     queues: Mapping[str, QueueConfig] = field(default_factory=dict)
@@ -131,7 +132,7 @@ class Config:
 def refuse_problems(config: Any, rules: Mapping[str, Rule]) -> None:
     """Raise a ValueError that tells all that is wrong with a config."""
     values = {name: getattr(config, name) for name in rules}
-    problems = list(find_problems(values, rules))
+    problems = list(find_problems(values, rules, defaults=_defaults(type(config))))
     if problems:
         raise ValueError(describe(f"This {type(config).__name__} cannot be used:", problems))
 
@@ -142,15 +143,23 @@ def find_setting_problems(value: Any) -> list[Problem]:
         return [Problem("type", "HORSIES", value, "it must be a dict", {})]
     known = ("DATABASE", *TOP_RULES, *SECTIONS)
     problems = list(unknown_keys(value, known, "HORSIES"))
-    problems += find_problems(_known(value, TOP_RULES), TOP_RULES, "HORSIES")
+    problems += find_problems(_known(value, TOP_RULES), TOP_RULES, "HORSIES", defaults=TOP_DEFAULTS)
+    problems += _alias_problems(value.get("DATABASE", DEFAULT_DB_ALIAS))
     problems += _section_problems(value.get("RECOVERY", {}), RecoveryConfig, RECOVERY_RULES, "RECOVERY")
     problems += _section_problems(value.get("WORKER", {}), WorkerConfig, WORKER_RULES, "WORKER")
     queues = value.get("QUEUES", {})
     if not isinstance(queues, Mapping):
-        return [*problems, Problem("type", "HORSIES['QUEUES']", queues, "it must be a dict", {})]
+        rule = "it must be a dict such as {'mail': {'max_concurrency': 5}}"
+        return [*problems, Problem("type", "HORSIES['QUEUES']", queues, rule)]
     for name, queue in queues.items():
         problems += _section_problems(queue, QueueConfig, QUEUE_RULES, "QUEUES", name)
     return problems
+
+
+def _alias_problems(alias: Any) -> Iterable[Problem]:
+    if not isinstance(alias, str) or alias not in connections.settings:
+        rule = f"there is no such alias in DATABASES, which has {', '.join(connections.settings)}"
+        yield Problem("alias", "HORSIES['DATABASE']", alias, rule, nearest_name(alias, connections.settings))
 
 
 def _section_problems(section: Any, config_class: type, rules: Mapping[str, Rule], *path: str) -> Iterable[Problem]:
@@ -159,11 +168,11 @@ def _section_problems(section: Any, config_class: type, rules: Mapping[str, Rule
         return []
     if not isinstance(section, Mapping):
         rule = f"it must be a dict or a {config_class.__name__}"
-        return [Problem("type", where, section, rule, {})]
-    given = _known(section, rules)
+        return [Problem("type", where, section, rule)]
+    given, defaults = _known(section, rules), _defaults(config_class)
     return [
         *unknown_keys(section, rules, where),
-        *find_problems(_defaults(config_class) | given, rules, where, only=given),
+        *find_problems(defaults | given, rules, where, only=given, defaults=defaults),
     ]
 
 

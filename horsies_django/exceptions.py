@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
+
+MAX_RETRY_DELAY_SECONDS = 24 * 60 * 60
 
 
 class Retry(Exception):
@@ -11,21 +14,29 @@ class Retry(Exception):
     def __init__(self, reason: str = "", *, delay: float | timedelta | None = None) -> None:
         super().__init__(reason)
         seconds = delay.total_seconds() if isinstance(delay, timedelta) else delay
-        if seconds is not None and seconds < 0:
-            raise ValueError(f"Retry(delay={delay!r}): the delay cannot be negative.")
+        if seconds is not None and not 0 <= seconds <= MAX_RETRY_DELAY_SECONDS:
+            raise ValueError(f"Retry(delay={delay!r}): the delay goes from 0 to {MAX_RETRY_DELAY_SECONDS} seconds.")
         self.delay_seconds = seconds
+
+
+def is_error_code(code: Any) -> bool:
+    """Tell whether this can be an error code: 1 to 64 letters, digits and underscores."""
+    return isinstance(code, str) and 0 < len(code) <= 64 and code.replace("_", "").isalnum()
 
 
 class TaskFailure(Exception):
     """Raised by a task that has failed for a reason of its own; `code` becomes its error code."""
 
     def __init__(self, code: str, message: str = "") -> None:
-        if not code or len(code) > 64 or not code.replace("_", "").isalnum():
+        if not is_error_code(code):
             raise ValueError(
                 f"TaskFailure code {code!r}: use 1 to 64 letters, digits and underscores, such as 'NO_STOCK'."
             )
         super().__init__(message or code)
         self.code = code
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.code, str(self))
 
 
 class TaskTimeout(Exception):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .compat import normalize_json
+from .limits import MAX_NESTING
 
 _KEY_TYPES = (str, int, float, bool, bytes, type(None))
 
@@ -22,11 +23,20 @@ def encode(value: Any) -> str:
     except (TypeError, ValueError):
         # Django's framework takes more than the json module does, bytes for one.
         text = _encode(_normalize(value))
+    if text.count("[") + text.count("{") > MAX_NESTING and _is_deeper(value, MAX_NESTING):
+        raise ValueError("it is nested too deeply")
     if not text.isascii():
         text.encode()
     if "\\u0000" in text and any(_contains_nul(leaf) for _, leaf in _leaves(value, "")):
         raise ValueError("a NUL character cannot be stored")
     return text
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if not isinstance(value, Mapping | Sequence) or isinstance(value, str | bytes):
+        return False
+    items = value.values() if isinstance(value, Mapping) else value
+    return levels == 0 or any(_is_deeper(item, levels - 1) for item in items)
 
 
 def size_in_bytes(text: str) -> int:
@@ -46,12 +56,14 @@ def storable(text: str, max_length: int) -> str:
 def find_culprit(value: Any, name: str) -> str:
     """Return what is wrong with a value that `encode()` refused, and where in it."""
     try:
+        if _is_deeper(value, MAX_NESTING):
+            return f"Unsupported value: more than {MAX_NESTING} lists or dicts inside each other"
         for path, leaf in _leaves(value, name):
             complaint = _complaint(leaf)
             if complaint:
                 return f"{complaint} at {path}" if path != name else complaint
     except RecursionError:
-        return "Unsupported value: it contains itself, or is nested too deeply,"
+        return "Unsupported value: it contains itself"
     return "Unsupported value: it cannot be written as JSON"
 
 
@@ -73,14 +85,18 @@ def _complaint(leaf: Any) -> str | None:
     if isinstance(leaf, _NoKey):
         return f"Unsupported type: {leaf.type}"
     if isinstance(leaf, float) and not math.isfinite(leaf):
-        return f"Unsupported value: {leaf} is not JSON"
+        return f"Unsupported value: {leaf}, a number that JSON does not have,"
     if _contains_nul(leaf):
         return "Unsupported value: a text with a NUL character"
+    if isinstance(leaf, bytes):
+        return None if _is_utf8(leaf) else "Unsupported value: bytes that are not UTF-8 text"
     try:
         encode(leaf)
     except UnicodeEncodeError:
         return "Unsupported value: a text with half a surrogate pair"
-    except (TypeError, ValueError):
+    except ValueError as error:
+        return f"Unsupported value: {error}"
+    except TypeError:
         return f"Unsupported type: {type(leaf)}"
     return None
 
@@ -88,6 +104,14 @@ def _complaint(leaf: Any) -> str | None:
 @dataclass(frozen=True)
 class _NoKey:
     type: type
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _contains_nul(leaf: Any) -> bool:

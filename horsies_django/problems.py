@@ -8,11 +8,13 @@ from difflib import get_close_matches
 from typing import Any
 
 
-def nearest_name(name: object, known: Iterable[str]) -> str | None:
+def nearest_name(name: object, known: Iterable[str], cutoff: float = 0.5) -> str | None:
     """Return the known name most like `name`, or None if none comes close."""
     by_lower = {candidate.lower(): candidate for candidate in known}
     name = str(name).lower()
-    matches = get_close_matches(name, by_lower, n=1, cutoff=0.5) or [known for known in by_lower if name in known]
+    matches = get_close_matches(name, by_lower, n=1, cutoff=cutoff)
+    if not matches and cutoff <= 0.5:
+        matches = [known for known in by_lower if name in known]
     return by_lower[matches[0]] if matches else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from django.utils.module_loading import import_string
@@ -17,6 +18,7 @@ from .compat import (
     TaskResultDoesNotExist,
     TaskResultStatus,
 )
+from .compat import Task as DjangoTask
 from .exceptions import EXCEPTION_FOR_CODE, TaskFailure, TaskNotFound
 from .ids import dotted_path
 from .models import Task, TaskAttempt
@@ -72,12 +74,12 @@ class HorsiesTaskResult(_TaskResult[P, R]):  # type: ignore[misc]  # the stubs f
         """Look at the task again."""
         self._take_over(await self.task.get_backend().aget_result(self.id))
 
-    def wait(self, timeout: float | None = None) -> Self:
+    def wait(self, timeout: float | timedelta | None = None) -> Self:
         """Return this result when the task has ended; TaskNotFinished if that takes longer than `timeout` s."""
         self._backend.wait(self, timeout)
         return self
 
-    async def await_finished(self, timeout: float | None = None) -> Self:
+    async def await_finished(self, timeout: float | timedelta | None = None) -> Self:
         """Do what `wait()` does, without blocking the event loop."""
         await self._backend.await_finished(self, timeout)
         return self
@@ -155,10 +157,11 @@ def resolve_task(name: str) -> HorsiesTask[..., Any]:
         raise TaskNotFound(f"There is no task {name!r} here: {type(error).__name__}: {error}") from error
     if isinstance(found, HorsiesTask):
         return found
-    function = getattr(found, "func", found)
-    if not callable(function):
+    if isinstance(found, DjangoTask):
+        return without_validation(found)
+    if not callable(found):
         raise TaskNotFound(f"{name!r} is not a function but {type(found)}.")
-    return _bare_task(function, takes_context=getattr(found, "takes_context", False))
+    return without_validation(func=found)
 
 
 def task_type_of(row: Task) -> HorsiesTask[..., Any]:
@@ -166,7 +169,7 @@ def task_type_of(row: Task) -> HorsiesTask[..., Any]:
     try:
         declared = resolve_task(row.name)
     except TaskNotFound:
-        declared = _bare_task(_stand_in_for(row.name))
+        declared = without_validation(func=_stand_in_for(row.name))
     return without_validation(
         declared,
         priority=row.priority,
@@ -175,6 +178,7 @@ def task_type_of(row: Task) -> HorsiesTask[..., Any]:
         backend=row.backend,
         retry=row.retry_policy and RetryPolicy.from_json(row.retry_policy),
         timeout=declared.timeout if milliseconds(declared.timeout) == row.timeout_ms else _seconds(row.timeout_ms),
+        expires=declared.expires if row.expires_at else None,
         unique_key=row.unique_key,
         idempotent=row.idempotent,
     )
@@ -182,28 +186,6 @@ def task_type_of(row: Task) -> HorsiesTask[..., Any]:
 
 def _seconds(milliseconds: int | None) -> float | None:
     return None if milliseconds is None else milliseconds / 1000
-
-
-def _bare_task(function: Callable[..., Any], *, takes_context: bool = False) -> HorsiesTask[..., Any]:
-    bare = object.__new__(HorsiesTask)
-    for name, default in _BARE.items():
-        object.__setattr__(bare, name, default)
-    object.__setattr__(bare, "func", function)
-    object.__setattr__(bare, "takes_context", takes_context)
-    return bare
-
-
-_BARE = {
-    "priority": 0,
-    "backend": "default",
-    "queue_name": "default",
-    "run_after": None,
-    "retry": None,
-    "timeout": None,
-    "expires": None,
-    "unique_key": None,
-    "idempotent": False,
-}
 
 
 def _stand_in_for(name: str) -> Callable[..., Any]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import builtins
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from inspect import isclass
-from typing import Any, TypeAlias
+from typing import Any, Never, TypeAlias
 
 from .ids import dotted_path
-from .problems import Problem, describe
+from .problems import Problem, describe, nearest_name, refuse_unknown
+from .states import ErrorCode
 
 MIN_RETRIES, MAX_RETRIES = 1, 20
 MIN_DELAY_SECONDS, MAX_DELAY_SECONDS = 1, 24 * 60 * 60
 DEFAULT_BASE_SECONDS, DEFAULT_MAX_RETRIES = 10, 3
+
+EXPONENTIAL_OPTIONS = ("base_seconds", "max_retries", "max_delay_seconds", "jitter", "auto_retry_for")
 
 Seconds: TypeAlias = float | timedelta
 Reason: TypeAlias = type[BaseException] | str
@@ -44,6 +48,12 @@ class RetryPolicy:
     @classmethod
     def fixed(cls, delays: Sequence[Seconds], *, auto_retry_for: Iterable[Reason] = (Exception,)) -> RetryPolicy:
         """Return a policy that retries once for each of the given delays, in seconds."""
+        given: Any = delays
+        if not isinstance(given, list | tuple) or not MIN_RETRIES <= len(given) <= MAX_RETRIES:
+            raise ValueError(
+                f"RetryPolicy.fixed({delays!r}): give a list of {MIN_RETRIES} to {MAX_RETRIES} delays in seconds, "
+                "such as [5]."
+            )
         return cls(
             max_retries=len(delays),
             delays=tuple(_seconds(delay) for delay in delays),
@@ -59,12 +69,14 @@ class RetryPolicy:
         max_delay_seconds: Seconds = MAX_DELAY_SECONDS,
         jitter: bool = True,
         auto_retry_for: Iterable[Reason] = (Exception,),
+        **unknown: Never,
     ) -> RetryPolicy:
         """Return a policy that waits base, 2 × base, 4 × base … up to a limit.
 
         With jitter each wait is between half of that and all of it, so that tasks which failed
         together do not come back together.
         """
+        refuse_unknown("RetryPolicy.exponential()", unknown, EXPONENTIAL_OPTIONS)
         base = _seconds(base_seconds)
         return cls(
             max_retries=max_retries,
@@ -81,24 +93,26 @@ class RetryPolicy:
 
         A number is the base of an exponential policy, a list holds fixed delays.
         """
-        if isinstance(backoff, Sequence) and not isinstance(backoff, str):
+        if isinstance(backoff, list | tuple):
             if max_attempts is not None and max_attempts != len(backoff) + 1:
                 raise ValueError(
                     f"max_attempts={max_attempts} does not fit backoff={backoff!r}: {len(backoff)} delays make "
                     f"{len(backoff) + 1} attempts. Leave max_attempts out."
                 )
             return cls.fixed(backoff)
-        retries = DEFAULT_MAX_RETRIES if max_attempts is None else max_attempts - 1
-        if retries == 0:
-            return None
-        return cls.exponential(max_retries=retries, base_seconds=DEFAULT_BASE_SECONDS if backoff is None else backoff)
+        base = DEFAULT_BASE_SECONDS if backoff is None else backoff
+        if max_attempts is None:
+            return cls.exponential(base_seconds=base)
+        for problem in _out_of_bounds("max_attempts", max_attempts, 1, MAX_RETRIES + 1, int):
+            raise ValueError(str(problem))
+        return None if max_attempts == 1 else cls.exponential(max_retries=max_attempts - 1, base_seconds=base)
 
     def delay_before(self, retry: int) -> float:
         """Return the seconds to wait before retry number `retry`, counted from 1."""
         if self.factor == 1:
             return self.delays[min(retry, len(self.delays)) - 1]
         delay = min(self.delays[0] * self.factor ** (retry - 1), self.max_delay_seconds)
-        return delay * random.uniform(0.5, 1) if self.jitter else delay  # noqa: S311
+        return max(MIN_DELAY_SECONDS, delay * random.uniform(0.5, 1)) if self.jitter else delay  # noqa: S311
 
     def covers(self, *, error_code: str, exception: BaseException | None = None) -> bool:
         """Tell whether a failure with this code, or this exception, is one to retry."""
@@ -122,8 +136,9 @@ class RetryPolicy:
     def from_json(cls, stored: dict[str, Any]) -> RetryPolicy:
         """Return a stored policy as it was, even if today's bounds would refuse it."""
         policy = object.__new__(cls)
-        for name, value in stored.items():
-            object.__setattr__(policy, name, tuple(value) if isinstance(value, list) else value)
+        for field in fields(cls):
+            value = stored.get(field.name, field.default)
+            object.__setattr__(policy, field.name, tuple(value) if isinstance(value, list) else value)
         return policy
 
 
@@ -142,21 +157,37 @@ def _reason_names(reasons: Iterable[Reason]) -> tuple[str, ...]:
     return tuple(_reason_name(reason) for reason in reasons)
 
 
-def _reason_name(reason: Reason) -> str:
-    if isinstance(reason, str) and reason:
-        return reason
+def _reason_name(reason: Any) -> str:
     if isclass(reason) and issubclass(reason, BaseException):
         return dotted_path(reason)
-    raise ValueError(
-        f"auto_retry_for contains {reason!r}: give exception classes, such as ConnectionError, "
-        "or error codes, such as 'WORKER_CRASHED'."
-    )
+    if not isinstance(reason, str) or not reason.replace("_", "").isalnum():
+        raise ValueError(
+            f"auto_retry_for contains {reason!r}: give exception classes, such as ConnectionError, "
+            "or error codes, such as 'WORKER_CRASHED'."
+        )
+    if isclass(getattr(builtins, reason, None)):
+        raise ValueError(f"auto_retry_for contains {reason!r}, which is no error code. Give the class {reason} itself.")
+    known = nearest_name(reason, ErrorCode.values, cutoff=0.9)
+    if known not in (None, reason):
+        raise ValueError(f"auto_retry_for contains {reason!r}. Did you mean {known!r}?")
+    return reason
 
 
 def _find_problems(policy: RetryPolicy) -> Iterable[Problem]:
     yield from _out_of_bounds("max_retries", policy.max_retries, MIN_RETRIES, MAX_RETRIES, int)
-    for delay in (*policy.delays, policy.max_delay_seconds):
-        yield from _out_of_bounds("delay in seconds", delay, MIN_DELAY_SECONDS, MAX_DELAY_SECONDS, (int, float))
+    broken = [
+        problem
+        for delay in (*policy.delays, policy.max_delay_seconds)
+        for problem in _out_of_bounds("delay in seconds", delay, MIN_DELAY_SECONDS, MAX_DELAY_SECONDS, (int, float))
+    ]
+    yield from broken
+    if not policy.delays:
+        yield Problem("empty", "delays", (), "it names no delay", (DEFAULT_BASE_SECONDS,))
+    elif not broken and policy.delays[0] > policy.max_delay_seconds:
+        rule = f"it must not be less than the first delay, {policy.delays[0]}"
+        yield Problem("bounds", "max_delay_seconds", policy.max_delay_seconds, rule, policy.delays[0])
+    if not isinstance(policy.jitter, bool):
+        yield Problem("type", "jitter", policy.jitter, "it must be True or False", True)
     if not policy.auto_retry_for:
         yield Problem("empty", "auto_retry_for", (), "it names nothing to retry for", ("builtins.Exception",))
 

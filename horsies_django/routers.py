@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import DEFAULT_DB_ALIAS
+
 from .conf import get_config
 
 
@@ -21,4 +23,7 @@ class HorsiesRouter:
         return True if obj1._meta.app_label == obj2._meta.app_label == self.app_label else None
 
     def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool | None:
-        return db == get_config().database if app_label == self.app_label else None
+        queue = get_config().database
+        if app_label == self.app_label:
+            return db == queue
+        return False if db == queue != DEFAULT_DB_ALIAS else None

@@ -31,7 +31,8 @@ def number(low: int, high: int | None = None, *, optional: bool = False) -> Rule
         if value is None and optional:
             return None
         if isinstance(value, bool) or not isinstance(value, int):
-            return "type", words, _clamp(_whole(value, low), low, high)
+            whole = _whole(value)
+            return "type", words, None if whole is None else _clamp(whole, low, high)
         return None if _clamp(value, low, high) == value else ("bounds", words, _clamp(value, low, high))
 
     return rule
@@ -48,7 +49,7 @@ def threshold(low: int, high: int, *, interval: str) -> Rule:
             return broken
         return (
             "threshold",
-            f"it must be at least twice {interval} ({beat:,}), so that one late beat condemns nobody",
+            f"it must be at least twice {interval} ({beat:,}), so that one late heartbeat is not taken for a crash",
             min(2 * beat, high),
         )
 
@@ -83,16 +84,20 @@ def find_problems(
     rules: Mapping[str, Rule],
     where: str = "",
     only: Iterable[str] | None = None,
+    defaults: Mapping[str, Any] | None = None,
 ) -> Iterable[Problem]:
     """Yield what is wrong with the values; `only` names those that a person has given.
 
-    A threshold left at its default is told of too, if a given interval has outgrown it.
+    A threshold left at its default is told of too, if a given interval has outgrown it. Where no valid value
+    is near, the default is named.
     """
     given = set(values if only is None else only)
     for name in values:
         broken = rules[name](values[name], values)
         if broken and (name in given or broken[0] == "threshold"):
             kind, rule, nearest = broken
+            if nearest is None and defaults is not None:
+                nearest = defaults.get(name)
             yield Problem(kind, f"{where}[{name!r}]" if where else name, values[name], rule, nearest)
 
 
@@ -108,11 +113,11 @@ def unknown_keys(values: Mapping[str, Any], known: Iterable[str], where: str) ->
             yield Problem("unknown", f"{where}[{key!r}]", values[key], rule, nearest)
 
 
-def _whole(value: Any, fallback: int) -> int:
+def _whole(value: Any) -> int | None:
     try:
         return round(float(value))
     except (TypeError, ValueError, OverflowError):
-        return fallback
+        return None
 
 
 def _clamp(value: int, low: int, high: int | None) -> int:

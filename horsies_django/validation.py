@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
-from inspect import isfunction
+from inspect import isasyncgenfunction, isfunction, isgeneratorfunction
+from math import isfinite
 from typing import Any
 
 from django.conf import settings
@@ -12,10 +13,19 @@ from django.utils import timezone
 
 from .base import HorsiesTask
 from .compat import TASK_MAX_PRIORITY, TASK_MIN_PRIORITY
-from .limits import MAX_NAME_LENGTH, MAX_QUEUE_NAME_LENGTH, MAX_TIMEOUT_SECONDS, MAX_UNIQUE_KEY_LENGTH
+from .limits import (
+    MAX_BACKEND_LENGTH,
+    MAX_DAYS_AHEAD,
+    MAX_NAME_LENGTH,
+    MAX_QUEUE_NAME_LENGTH,
+    MAX_TIMEOUT_SECONDS,
+    MAX_UNIQUE_KEY_LENGTH,
+)
 from .problems import nearest_name
 from .retries import RetryPolicy
 
+FARTHEST = timedelta(days=MAX_DAYS_AHEAD)
+EARLIEST_YEAR = 1970
 AnyTask = HorsiesTask[..., Any]
 
 
@@ -27,6 +37,8 @@ def function_complaints(task: AnyTask) -> Iterator[str]:
             "Task function must be defined at a module level. A lambda, a method or a function inside another "
             f"cannot be found by a worker: {function!r}. Move it to the top of a module and decorate it there."
         )
+    elif isgeneratorfunction(function) or isasyncgenfunction(function):
+        yield f"{function.__name__} is a generator, and nobody would take what it yields. Return a list instead."
     elif function.__module__ == "__main__":
         yield (
             "Task function must be defined at a module level of a module that workers can import, and "
@@ -38,8 +50,8 @@ def function_complaints(task: AnyTask) -> Iterator[str]:
 
 def base_complaints(task: AnyTask, queues: Collection[str]) -> Iterator[str]:
     """Yield what is wrong with the options that every backend of Django has."""
-    priority = task.priority
-    if isinstance(priority, bool) or not isinstance(priority, int | float):
+    priority: Any = task.priority
+    if isinstance(priority, bool) or not isinstance(priority, int | float) or not isfinite(priority):
         yield (
             f"priority must be a whole number between {TASK_MIN_PRIORITY} and {TASK_MAX_PRIORITY}. It is {priority!r}."
         )
@@ -49,6 +61,8 @@ def base_complaints(task: AnyTask, queues: Collection[str]) -> Iterator[str]:
             f"priority must be a whole number between {TASK_MIN_PRIORITY} and {TASK_MAX_PRIORITY}. "
             f"It is {priority!r}; the nearest valid one is {nearest}."
         )
+    if len(task.backend) > MAX_BACKEND_LENGTH:
+        yield f"The alias {task.backend!r} in TASKS is longer than {MAX_BACKEND_LENGTH} characters."
     yield from _queue_complaints(task.queue_name, queues)
     yield from _run_after_complaints(task.run_after)
 
@@ -74,19 +88,30 @@ def _queue_complaints(name: Any, queues: Collection[str]) -> Iterator[str]:
     elif queues and name not in queues:
         nearest = nearest_name(name, queues)
         advice = f"Did you mean {nearest!r}?" if nearest else f"It knows {', '.join(sorted(queues))}."
-        yield f"Queue '{name}' is not valid for backend. {advice} Queues are listed in TASKS[…]['QUEUES']."
+        yield (
+            f"Queue '{name}' is not valid for backend. {advice} Otherwise add {name!r} to the QUEUES of this backend "
+            "in TASKS, or set QUEUES to [] to take any name."
+        )
 
 
 def _run_after_complaints(run_after: Any) -> Iterator[str]:
     if run_after is None:
         return
     if isinstance(run_after, timedelta):
-        if run_after < timedelta(0):
-            yield f"run_after must not be negative: {run_after!r}."
+        if not timedelta(0) <= run_after <= FARTHEST:
+            yield f"run_after must be from 0 to {MAX_DAYS_AHEAD:,} days ahead, not {run_after!r}."
     elif not isinstance(run_after, datetime):
         yield f"run_after must be an aware datetime. A timedelta will do too, but not {run_after!r}."
     else:
-        yield from _naive_complaint("run_after", run_after)
+        yield from _moment_complaints("run_after", run_after)
+
+
+def _moment_complaints(option: str, moment: datetime) -> Iterator[str]:
+    naive = list(_naive_complaint(option, moment))
+    if naive:
+        yield naive[0]
+    elif not EARLIEST_YEAR <= moment.year <= timezone.now().year + MAX_DAYS_AHEAD // 365:
+        yield f"{option} must be a moment that can be meant, not one in the year {moment.year}."
 
 
 def _naive_complaint(option: str, moment: datetime) -> Iterator[str]:
@@ -111,31 +136,36 @@ def _timeout_complaints(timeout: Any) -> Iterator[str]:
 
 def _expires_complaints(task: AnyTask) -> Iterator[str]:
     expires = task.expires
-    match expires:
-        case None:
-            return
-        case bool():
-            yield f"expires must be seconds, a timedelta or an aware datetime, not {expires!r}."
-        case int() | float() | timedelta():
-            delta = expires if isinstance(expires, timedelta) else timedelta(seconds=expires)
-            if delta <= timedelta(0):
-                yield f"expires must be in the future, not {expires!r}: the task could never run."
-            elif isinstance(task.run_after, timedelta) and delta <= task.run_after:
-                yield _never_between(task)
-        case datetime():
-            naive = list(_naive_complaint("expires", expires))
-            if naive:
-                yield naive[0]
-            elif expires <= timezone.now():
-                yield f"expires must be in the future, not {expires.isoformat()}: the task could never run."
-            elif isinstance(task.run_after, datetime) and expires <= task.run_after:
-                yield _never_between(task)
-        case _:
-            yield f"expires must be seconds, a timedelta or an aware datetime, not {expires!r}."
+    if expires is None:
+        return
+    complaints = list(_duration_or_moment_complaints(expires))
+    if complaints:
+        yield complaints[0]
+        return
+    if list(_run_after_complaints(task.run_after)):
+        return  # told already
+    now = timezone.now()
+    if _moment(expires, now) <= now:
+        yield f"expires must be in the future, not {expires!r}: the task could never run."
+    elif task.run_after is not None and _moment(expires, now) <= _moment(task.run_after, now):
+        yield f"expires ({expires!r}) is not after run_after ({task.run_after!r}): the task could never run."
 
 
-def _never_between(task: AnyTask) -> str:
-    return f"expires ({task.expires!r}) is not after run_after ({task.run_after!r}): the task could never run."
+def _duration_or_moment_complaints(expires: Any) -> Iterator[str]:
+    if isinstance(expires, datetime):
+        yield from _moment_complaints("expires", expires)
+    elif isinstance(expires, bool) or not isinstance(expires, int | float | timedelta):
+        yield f"expires must be seconds, a timedelta or an aware datetime, not {expires!r}."
+    elif not 0 < _total_seconds(expires) <= FARTHEST.total_seconds():
+        yield f"expires must be in the future and at most {MAX_DAYS_AHEAD:,} days ahead, not {expires!r}."
+
+
+def _total_seconds(duration: float | timedelta) -> float:
+    return duration.total_seconds() if isinstance(duration, timedelta) else duration
+
+
+def _moment(when: float | timedelta | datetime, now: datetime) -> datetime:
+    return when if isinstance(when, datetime) else now + timedelta(seconds=_total_seconds(when))
 
 
 def _unique_key_complaints(unique_key: Any) -> Iterator[str]:
@@ -143,8 +173,8 @@ def _unique_key_complaints(unique_key: Any) -> Iterator[str]:
         return
     if not isinstance(unique_key, str):
         yield f"unique_key must be a str, not {unique_key!r}. Use str({unique_key!r})."
-    elif not unique_key or "\0" in unique_key:
-        yield f"unique_key must be a text of at least one character without NUL, or None, not {unique_key!r}."
+    elif not unique_key or "\0" in unique_key or not unique_key.isprintable():
+        yield f"unique_key must be a text of at least one character, all of them printable, not {unique_key!r}."
     elif len(unique_key) > MAX_UNIQUE_KEY_LENGTH:
         yield (
             f"unique_key is too long: {len(unique_key)} characters, at most {MAX_UNIQUE_KEY_LENGTH}. "

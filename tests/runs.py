@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+MATRIX = ("py311-django52", "py312-django60", "py313-django61")
 DATABASES = {"sqlite": "sqlite", "postgres": "postgresql"}
 
 
@@ -13,6 +14,9 @@ def main(folder: Path) -> None:
     runs = {file.stem: json.loads(file.read_text()) for file in sorted(folder.glob("*.json"))}
     for name, run in runs.items():
         print(f"{name}: {run['passed']} passed on {run['database']}, Django {run['django']}, Python {run['python']}")
+    for combination in MATRIX:
+        if f"{combination}-sqlite" not in runs:
+            print(f"{combination}: NOT RUN, its interpreter was not found")
     problems = list(find_problems(runs))
     if problems:
         sys.exit("\n".join(problems))

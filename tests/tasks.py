@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 from django.contrib.auth.models import Group
@@ -91,6 +92,17 @@ def plain_function() -> str:
     return "plain"
 
 
+def with_context(context: Any) -> None: ...
+
+
+def generator() -> Any:
+    yield 1
+
+
+async def async_generator() -> Any:
+    yield 1
+
+
 @task
 def break_transaction() -> None:
     Group.objects.create(name="undone")
@@ -110,3 +122,32 @@ def raise_awkward(name: str) -> None:
         "Unprintable": Unprintable(),
         "Enormous": ValueError("x" * 1_000_000),
     }[name]
+
+
+def passing_on(function: Any) -> Any:
+    @wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+@task(takes_context=True)
+@passing_on
+def wrapped_with_context(context: Any, a: int, b: int) -> int:
+    return a + b
+
+
+@task
+def takes_a_task(task: int) -> int:
+    return task
+
+
+class Careless(TaskFailure):
+    def __init__(self) -> None:
+        self.args = ("no code",)
+
+
+@task
+def raise_careless() -> None:
+    raise Careless

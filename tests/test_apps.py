@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.metadata import metadata, requires
@@ -12,6 +13,7 @@ from django.core.management import call_command
 
 import horsies_django
 from horsies_django import signals, states
+from tests.processes import database_url
 
 
 def run_without(modules: list[str], code: str) -> str:
@@ -99,3 +101,32 @@ def test_the_distribution_has_its_name_version_and_extras():
 @pytest.mark.django_db
 def test_no_migration_is_missing():
     call_command("makemigrations", "--check", "--dry-run", verbosity=0)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "command", [["check", "--database", "default", "--fail-level", "WARNING"], ["migrate", "--plan"]]
+)
+def test_commands_that_look_at_the_database_work_in_a_fresh_process(command):
+    env = {**os.environ, "DATABASE_URL": database_url()}
+    done = subprocess.run([sys.executable, "manage.py", *command], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_database_that_cannot_be_reached_is_djangos_to_tell():
+    env = {**os.environ, "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing"}
+    command = [sys.executable, "manage.py", "check", "--database", "default"]
+    assert "NoneType" not in subprocess.run(command, env=env, capture_output=True, text=True).stderr
+
+
+def test_enqueueing_without_the_app_says_so():
+    code = """
+import django
+from django.conf import settings
+settings.configure(TASKS={"default": {"BACKEND": "horsies_django.backend.HorsiesBackend"}})
+django.setup()
+from tests.plain_tasks import noop
+noop.enqueue()
+"""
+    error = run_without([], code)
+    assert "ImproperlyConfigured: TASKS uses horsies, but 'horsies_django' is not in INSTALLED_APPS" in error

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 
 import django
 import pytest
@@ -27,6 +28,7 @@ from horsies_django.compat import (
     task_finished,
     task_started,
 )
+from horsies_django.ids import uuid7
 from horsies_django.models import Task
 from tests import tasks
 from tests.factories import TaskFactory
@@ -271,8 +273,6 @@ async def test_a_task_can_still_be_called_asynchronously():
 
 
 def test_djangos_own_decorator_makes_our_tasks():
-    from importlib import import_module
-
     declared = import_module(DJANGO_TASKS).task(priority=5)(tasks.plain_function)
     assert isinstance(declared, HorsiesTask)
     result = declared.enqueue()
@@ -331,6 +331,12 @@ def test_states_map_to_djangos():
         assert bool(result.errors) == (django_status == "FAILED")
 
 
+def test_cancelling_what_does_not_exist_says_so():
+    for result_id in ("nonsense", str(uuid7())):
+        with pytest.raises(TaskResultDoesNotExist):
+            task_backends["default"].cancel(result_id)
+
+
 def test_cancel_tells_whether_it_was_in_time():
     result = tasks.add.enqueue(1)
     assert result.cancel() is True
@@ -341,3 +347,12 @@ def test_cancel_tells_whether_it_was_in_time():
 
 def test_the_decorator_needs_no_parentheses_and_takes_them():
     assert task(tasks.plain_function) == task()(tasks.plain_function)
+
+
+def test_djangos_own_task_may_be_moved_to_our_backend():
+    django_task = import_module(f"{DJANGO_TASKS}.base").Task
+    plain = django_task(func=tasks.plain_function, priority=0, backend="default", queue_name="default", run_after=None)
+    result = plain.enqueue()
+    testing.drain()
+    result.refresh()
+    assert result.return_value == "plain"

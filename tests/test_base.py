@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
+import django
 import pytest
 from django.test import override_settings
 from django.utils import timezone
@@ -13,6 +14,7 @@ from horsies_django.compat import InvalidTask
 from tests import tasks
 from tests.tasks import plain_function
 
+DJANGO_TASKS = "django.tasks" if django.VERSION >= (6, 0) else "django_tasks"
 BACKEND = "horsies_django.backend.HorsiesBackend"
 
 
@@ -76,6 +78,12 @@ def test_a_function_that_a_worker_cannot_find_is_refused(function):
         task(function)
 
 
+def test_a_generator_is_refused():
+    for function in (tasks.generator, tasks.async_generator):
+        with pytest.raises(InvalidTask, match="generator is a generator"):
+            task(function)
+
+
 def test_a_nested_function_is_refused():
     def nested(): ...
 
@@ -113,7 +121,17 @@ REFUSED = [
     ({"queue_name": "*"}, r"no '\*'"),
     ({"queue_name": "two words"}, "no space"),
     ({"run_after": datetime(2030, 1, 1)}, "run_after must be an aware datetime.*has no time zone"),
-    ({"run_after": timedelta(seconds=-1)}, "run_after must not be negative"),
+    ({"run_after": timedelta(seconds=-1)}, "run_after must be from 0 to 36,500 days ahead"),
+    ({"run_after": timedelta(days=365 * 8500)}, "run_after must be from 0 to 36,500 days ahead"),
+    ({"run_after": datetime.max.replace(tzinfo=UTC)}, "not one in the year 9999"),
+    ({"run_after": datetime.min.replace(tzinfo=UTC)}, "not one in the year 1"),
+    ({"expires": 1e20}, "at most 36,500 days ahead"),
+    ({"expires": float("nan")}, "at most 36,500 days ahead"),
+    ({"expires": 60, "run_after": TOMORROW}, "not after run_after"),
+    ({"expires": TOMORROW, "run_after": timedelta(days=2)}, "not after run_after"),
+    ({"priority": float("nan")}, "priority must be a whole number"),
+    ({"timeout": float("inf")}, "timeout must be more than 0 s"),
+    ({"unique_key": "half \ud800"}, "all of them printable"),
     ({"run_after": 5}, "A timedelta will do too, but not 5"),
     ({"timeout": 0}, "timeout must be more than 0 s"),
     ({"timeout": -1}, "timeout must be more than 0 s"),
@@ -169,3 +187,17 @@ def test_an_aware_moment_is_refused_where_the_project_has_no_time_zones():
 def test_bounds_are_inclusive():
     tasks.add.using(priority=100, unique_key="k" * 200, queue_name="q" * 100, timeout=2_592_000)
     tasks.add.using(priority=-100, timeout=0.001)
+
+
+def test_what_is_not_a_function_is_answered_with_what_it_is():
+    with pytest.raises(TypeError, match="expects a function, not 'mail'. Give options by name"):
+        task("mail")
+    with pytest.raises(TypeError, match="tests.tasks.add is a task already"):
+        task(tasks.add)
+
+
+def test_a_task_refused_by_another_backend_says_which_that_is():
+    immediate = {"BACKEND": f"{DJANGO_TASKS}.backends.immediate.ImmediateBackend"}
+    with override_settings(TASKS={"default": immediate}), pytest.raises(InvalidTask) as error:
+        tasks.add.using(queue_name="mail")
+    assert "TASKS['default'] is ImmediateBackend and not horsies" in error.value.__notes__[0]

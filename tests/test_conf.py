@@ -192,6 +192,7 @@ def test_override_settings_is_seen_and_undone():
         ({"QUEUES": {"mail": {"max_concurency": 1}}}, r"HORSIES\['QUEUES'\]\['mail'\].*'max_concurrency'"),
         ({"QUEUES": {"mail": 5}}, r"HORSIES\['QUEUES'\]\['mail'\] = 5: it must be a dict"),
         ({"QUEUES": ["mail"]}, r"HORSIES\['QUEUES'\] = \['mail'\]: it must be a dict"),
+        ({"DATABASE": ["default"]}, "there is no such alias in DATABASES, which has default"),
         ({"MAX_PAYLOAD_BYTES": 0}, r"HORSIES\['MAX_PAYLOAD_BYTES'\] = 0"),
         # The interval has outgrown a threshold that nobody set.
         ({"RECOVERY": {"claimer_heartbeat_interval_ms": 100_000}}, "claimed_stale_threshold_ms.*200000"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from datetime import timedelta
 
 import pytest
@@ -28,6 +29,11 @@ def test_jitter_spreads_between_half_and_all():
     seen = {policy.delay_before(1) for _ in range(200)}
     assert all(50 <= delay <= 100 for delay in seen)
     assert max(seen) - min(seen) > 10
+
+
+def test_jitter_never_goes_below_a_second():
+    policy = RetryPolicy.exponential(base_seconds=1, max_retries=1)
+    assert {policy.delay_before(1) for _ in range(50)} == {1}
 
 
 def test_subclasses_and_codes_count():
@@ -58,8 +64,16 @@ def test_a_stored_policy_is_not_judged_by_todays_rules():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: RetryPolicy.fixed([]), r"max_retries = 0: it must be from 1 to 20. Nearest valid value: 1"),
-        (lambda: RetryPolicy.fixed([1] * 21), "max_retries = 21: .*Nearest valid value: 20"),
+        (lambda: RetryPolicy.fixed([]), r"fixed\(\[\]\): give a list of 1 to 20 delays in seconds, such as \[5\]"),
+        (lambda: RetryPolicy.fixed([1] * 21), "give a list of 1 to 20 delays"),
+        (lambda: RetryPolicy.fixed(5), "give a list of 1 to 20 delays"),
+        (lambda: RetryPolicy(max_retries=3, delays=()), "delays = .*: it names no delay"),
+        (lambda: RetryPolicy.exponential(jitter="no"), "jitter = 'no': it must be True or False"),
+        (lambda: RetryPolicy.exponential(base_seconds=60, max_delay_seconds=30), "not be less than the first delay"),
+        (lambda: RetryPolicy.exponential(base=1), "has no 'base'. Did you mean 'base_seconds'?"),
+        (lambda: RetryPolicy.fixed([1], auto_retry_for=["ConnectionError"]), "Give the class ConnectionError itself"),
+        (lambda: RetryPolicy.fixed([1], auto_retry_for=["a.b.C"]), "contains 'a.b.C': give exception classes"),
+        (lambda: RetryPolicy.fixed([1], auto_retry_for=["WORKER_CRASH"]), "Did you mean 'WORKER_CRASHED'?"),
         (lambda: RetryPolicy.fixed([0.5]), "delay in seconds = 0.5: it must be from 1 to 86400.*value: 1"),
         (lambda: RetryPolicy.fixed([86_401]), "delay in seconds = 86401"),
         (lambda: RetryPolicy.exponential(max_retries=0), "max_retries = 0"),
@@ -90,13 +104,19 @@ def test_the_shorthand():
     assert RetryPolicy.from_shorthand(1, None) is None
     with pytest.raises(ValueError, match="2 delays make 3 attempts"):
         RetryPolicy.from_shorthand(5, [1, 2])
-    with pytest.raises(ValueError, match="max_retries = -1"):
-        RetryPolicy.from_shorthand(0, None)
+    with pytest.raises(ValueError, match="max_attempts = '3': it must be a number"):
+        RetryPolicy.from_shorthand("3", None)
+    for attempts, nearest in ((0, 1), (100, 21)):
+        with pytest.raises(ValueError, match=f"max_attempts = {attempts}: it must be from 1 to 21.*value: {nearest}"):
+            RetryPolicy.from_shorthand(attempts, None)
 
 
 def test_exceptions_of_tasks_refuse_nonsense():
-    with pytest.raises(ValueError, match="cannot be negative"):
+    with pytest.raises(ValueError, match="from 0 to 86400 seconds"):
         Retry(delay=-1)
+    with pytest.raises(ValueError, match="from 0 to 86400 seconds"):
+        Retry(delay=float("nan"))
+    assert str(pickle.loads(pickle.dumps(TaskFailure("NO_STOCK", "empty")))) == "empty"
     for code in ("", "NO STOCK", "x" * 65):
         with pytest.raises(ValueError, match="letters, digits and underscores"):
             TaskFailure(code)

@@ -7,11 +7,16 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
-from django.test import TestCase, TransactionTestCase
+from django.test import TestCase, TransactionTestCase, override_settings
 
 from horsies_django import enqueue_many, testing
+from horsies_django.backend import HorsiesBackend
 from horsies_django.models import Task
 from tests import tasks
+
+
+class OurOwnBackend(HorsiesBackend):
+    """As a project may have one."""
 
 
 class InsideATestCase(TestCase):
@@ -48,6 +53,15 @@ class InsideATestCase(TestCase):
         tasks.enqueue_next.enqueue(1000)
         with self.assertRaisesMessage(AssertionError, "does tests.tasks.enqueue_next enqueue itself?"):
             testing.drain(limit=5)
+
+    def test_the_limit_may_be_reached(self):
+        for number in range(3):
+            tasks.add.enqueue(number)
+        self.assertEqual(len(testing.drain(limit=3)), 3)
+
+    def test_a_wrong_argument_is_told_as_enqueue_would(self):
+        with self.assertRaisesMessage(TypeError, "cannot be enqueued with these arguments"):
+            testing.assert_enqueued(tasks.add, aa=1)
 
     def test_a_database_error_in_a_task_does_not_take_the_test_with_it(self):
         Group.objects.create(name="taken")
@@ -94,6 +108,25 @@ class InsideATestCase(TestCase):
         for found in (testing.assert_enqueued(tasks.add, 1, 2), testing.assert_enqueued(tasks.add, a=1, b=2)):
             self.assertEqual(found.id, expected.id)
 
+    def test_assert_enqueued_compares_values_and_not_how_they_are_written(self):
+        tasks.noop.enqueue(subject=1, to=2)
+        testing.assert_enqueued(tasks.noop, to=2, subject=1)
+        tasks.add.enqueue({"bb": 1, "a": (1e20,)})
+        testing.assert_enqueued(tasks.add, {"a": [1e20], "bb": 1}, 0)
+        tasks.wrapped_with_context.enqueue(1, 2)
+        testing.assert_enqueued(tasks.wrapped_with_context, 1, 2)
+        with self.assertRaisesMessage(AssertionError, "was not enqueued with"):
+            testing.assert_enqueued(tasks.wrapped_with_context, 99, 98)
+        tasks.takes_a_task.enqueue(task=1)
+        testing.assert_enqueued(tasks.takes_a_task, task=1)
+
+    def test_inline_works_with_a_backend_made_of_ours(self):
+        with (
+            override_settings(TASKS={"default": {"BACKEND": "tests.test_testing.OurOwnBackend", "QUEUES": []}}),
+            testing.inline(),
+        ):
+            self.assertEqual(tasks.add.enqueue(1).return_value, 1)
+
     def test_assert_enqueued_tells_what_was_enqueued_instead(self):
         with self.assertRaisesMessage(AssertionError, "No task was enqueued at all."):
             testing.assert_enqueued(tasks.add, 1)
@@ -101,7 +134,7 @@ class InsideATestCase(TestCase):
         with self.assertRaisesMessage(AssertionError, "Enqueued were: tests.tasks.noop."):
             testing.assert_enqueued(tasks.add, 1)
         tasks.add.enqueue(7)
-        with self.assertRaisesMessage(AssertionError, 'It was enqueued with:\n  [["a",7]]'):
+        with self.assertRaisesMessage(AssertionError, "with (a=1, b=0).\nIt was enqueued with:\n  (a=7, b=0)"):
             testing.assert_enqueued(tasks.add, 1)
 
     def test_assert_enqueued_also_finds_what_has_run(self):

@@ -26,7 +26,7 @@ def check_live_databases(*, databases: Sequence[str] | None = None, **kwargs: An
         alias = get_config().database
     except ImproperlyConfigured:
         return []  # check_settings tells why
-    if alias not in (databases or ()) or alias not in connections.settings:
+    if alias not in (databases or ()):
         return []
     try:
         return list(_check(connections[alias]))

@@ -16,6 +16,7 @@ IDS = {
     "bounds": "horsies.E003",
     "threshold": "horsies.E004",
     "choice": "horsies.E005",
+    "alias": "horsies.E006",
 }
 SLOW_DETECTION_MS = 10 * 60 * 1000
 

@@ -8,14 +8,17 @@ from django.core.checks import CheckMessage, Warning
 from django.core.exceptions import ImproperlyConfigured
 
 from ..backend import HorsiesBackend
-from ..compat import task_backends
+from ..compat import InvalidTaskBackend, task_backends
 from ..conf import get_config
 from ..problems import nearest_name
 
 
 def check_task_backends(**kwargs: Any) -> list[CheckMessage]:
     """Report that nothing is enqueued through horsies, or that a cap names a queue nobody has."""
-    backends = [backend for backend in task_backends.all() if isinstance(backend, HorsiesBackend)]
+    try:
+        backends = [backend for backend in task_backends.all() if isinstance(backend, HorsiesBackend)]
+    except InvalidTaskBackend:
+        return []  # Django tells which
     if not backends:
         return [_unused()]
     known = {queue for backend in backends for queue in backend.queues}
@@ -30,7 +33,7 @@ def check_task_backends(**kwargs: Any) -> list[CheckMessage]:
 
 def _unused() -> CheckMessage:
     return Warning(
-        "horsies is installed, but no entry of TASKS uses it, so no task will reach a horsies_worker.",
+        "horsies is installed, but no entry of TASKS uses it, so no task is written to the queue.",
         hint="Set TASKS = {'default': {'BACKEND': 'horsies_django.backend.HorsiesBackend', 'QUEUES': []}}.",
         id="horsies.W006",
     )

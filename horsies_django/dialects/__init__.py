@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import ImproperlyConfigured
+from django.db.utils import load_backend
 
 from .base import Dialect
 from .rows import Attempt, Claim, Ending, Enqueued, NewTask
@@ -38,7 +39,11 @@ def vendor_of(engine: str) -> str | None:
     for vendor, names in {"postgresql": ("postgres", "postgis"), "sqlite": ("sqlite", "spatialite")}.items():
         if any(name in engine.lower() for name in names):
             return vendor
-    return None
+    try:
+        vendor = load_backend(engine).DatabaseWrapper.vendor
+    except (ImportError, ImproperlyConfigured, AttributeError):
+        return None
+    return vendor if vendor in ("postgresql", "sqlite") else None
 
 
 def missing_driver(engine: str) -> str | None:

@@ -65,10 +65,19 @@ WHERE id = %s AND status = 'RUNNING' AND claim_generation = %s
 RETURNING id, status, awaited
 """
 
+# Who was asked to stop is not tried again.
 RETRY = """
 UPDATE horsies_tasks
-SET status = 'PENDING', next_retry_at = {later}, retry_count = retry_count + 1, worker_id = NULL,
-    runner_pid = NULL, claimed_at = NULL, started_at = NULL
+SET status = CASE WHEN cancel_requested_at IS NULL THEN 'PENDING' ELSE 'CANCELLED' END,
+    finished_at = CASE WHEN cancel_requested_at IS NULL THEN NULL ELSE {now} END,
+    next_retry_at = CASE WHEN cancel_requested_at IS NULL THEN {later} END,
+    retry_count = retry_count + CASE WHEN cancel_requested_at IS NULL THEN 1 ELSE 0 END,
+    error_code = CASE WHEN cancel_requested_at IS NULL THEN error_code ELSE 'TASK_CANCELLED' END,
+    error_message = CASE WHEN cancel_requested_at IS NULL THEN error_message ELSE 'Failed when asked to stop.' END,
+    worker_id = CASE WHEN cancel_requested_at IS NULL THEN NULL ELSE worker_id END,
+    runner_pid = CASE WHEN cancel_requested_at IS NULL THEN NULL ELSE runner_pid END,
+    claimed_at = CASE WHEN cancel_requested_at IS NULL THEN NULL ELSE claimed_at END,
+    started_at = CASE WHEN cancel_requested_at IS NULL THEN NULL ELSE started_at END
 WHERE id = %s AND status = 'RUNNING' AND claim_generation = %s
 RETURNING id, status, awaited
 """
@@ -111,7 +120,7 @@ class Dialect(ABC):
         )
         self.start_sql = START.format(now=self.now, not_expired=not_expired)
         self.end_sql = END.format(now=self.now)
-        self.retry_sql = RETRY.format(later=self.later)
+        self.retry_sql = RETRY.format(now=self.now, later=self.later)
         self.cancel_sql = CANCEL.format(now=self.now)
 
     # The differences
@@ -158,8 +167,8 @@ class Dialect(ABC):
         """Claim up to `limit` tasks of these queues, by priority and then by age."""
 
     @abstractmethod
-    def end(self, connection: BaseDatabaseWrapper, claim: Claim, ending: Ending) -> bool:
-        """Take a task out of RUNNING and record the attempt; False if the fence refused it."""
+    def end(self, connection: BaseDatabaseWrapper, claim: Claim, ending: Ending) -> str | None:
+        """Take a task out of RUNNING, record the attempt and return the status; None if the fence refused it."""
 
     @abstractmethod
     def wait_for_ending(

@@ -31,6 +31,7 @@ ENQUEUED_CHANNEL = "horsies_enqueued"
 FINISHED_CHANNEL = "horsies_finished"
 # A notification can be lost; a look at the row once in a while cannot.
 POLL_SECONDS = 1.0
+POLL_UNMARKED_SECONDS = 0.1
 OLDEST_VERSION = 14_00_00
 
 # PostgreSQL sends equal notifications of one transaction once, when it commits.
@@ -78,7 +79,7 @@ WITH ended AS ({{end}}),
 recorded AS (
     INSERT INTO horsies_task_attempts ({ATTEMPT_COLUMNS})
     SELECT %s::uuid, %s, %s, %s::uuid, %s, %s::timestamptz, outcome, code, message, exception, traceback,
-        will_retry, statement_timestamp()
+        will_retry AND EXISTS (SELECT FROM ended WHERE status = 'PENDING'), statement_timestamp()
     FROM (VALUES (true, %s, %s, %s, %s, %s, %s), (false, %s, %s, %s, %s, %s, %s))
         AS attempt (accepted, outcome, code, message, exception, traceback, will_retry)
     WHERE accepted = EXISTS (SELECT FROM ended)
@@ -145,7 +146,7 @@ class PostgreSQL(Dialect):
             cursor.execute(CLAIM.format(conditions=conditions), [list(queues), limit, limit, worker_id])
             return self.claims(cursor.fetchall(), worker_id)
 
-    def end(self, connection: BaseDatabaseWrapper, claim: Claim, ending: Ending) -> bool:
+    def end(self, connection: BaseDatabaseWrapper, claim: Claim, ending: Ending) -> str | None:
         end, values = self.end_statement(claim, ending)
         accepted, refused = attempt_values(ending.attempt), attempt_values(rejected(ending.attempt))
         with connection.cursor() as cursor:
@@ -153,24 +154,27 @@ class PostgreSQL(Dialect):
                 END.format(end=end, announce=ANNOUNCE),
                 [*values, *self.claim_values(connection, claim), *accepted, *refused],
             )
-            return cursor.fetchone() is not None
+            row = cursor.fetchone()
+        return row[1] if row else None
 
     def wait_for_ending(
         self, connection: BaseDatabaseWrapper, task_id: UUID, timeout: float | None, stop: StopAsked
     ) -> bool | None:
         deadline = None if timeout is None else time.monotonic() + timeout
         with listening(connection.alias, FINISHED_CHANNEL) as listener:
-            # From here on the end is announced, so it comes before this statement or after LISTEN.
-            _mark_awaited(listener, task_id)
             while not stop():
+                # Once the task is marked, its end is announced, to us who listen already.
+                marked = _mark_awaited(listener, task_id)
                 ended = _has_ended(listener, task_id)
-                left = POLL_SECONDS if deadline is None else min(deadline - time.monotonic(), POLL_SECONDS)
+                poll = POLL_SECONDS if marked else POLL_UNMARKED_SECONDS
+                left = poll if deadline is None else min(deadline - time.monotonic(), poll)
                 if ended is not False or left <= 0:
                     return ended
                 _listen(listener, str(task_id), left)
         return False
 
     def too_old(self, connection: BaseDatabaseWrapper) -> str | None:
+        connection.ensure_connection()
         version = connection.connection.info.server_version
         return f"PostgreSQL {version // 10_000}" if version < OLDEST_VERSION else None
 
@@ -189,13 +193,15 @@ def listening(alias: str, channel: str) -> Iterator[BaseDatabaseWrapper]:
                 cursor.execute("UNLISTEN *")
 
 
-def _mark_awaited(listener: BaseDatabaseWrapper, task_id: UUID) -> None:
+def _mark_awaited(listener: BaseDatabaseWrapper, task_id: UUID) -> bool:
+    """Have the end of a task announced; False if somebody has the row locked, perhaps to end it just now."""
     with listener.cursor() as cursor:
         cursor.execute(
-            "UPDATE horsies_tasks SET awaited = true "
-            "WHERE id = %s AND status IN ('PENDING', 'CLAIMED', 'RUNNING') AND NOT awaited",
+            "UPDATE horsies_tasks SET awaited = true WHERE id IN "
+            "(SELECT id FROM horsies_tasks WHERE id = %s AND finished_at IS NULL FOR UPDATE SKIP LOCKED)",
             [task_id],
         )
+        return bool(cursor.rowcount)
 
 
 def _has_ended(listener: BaseDatabaseWrapper, task_id: UUID) -> bool | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.transaction import atomic
 
 from .base import (
@@ -26,10 +28,9 @@ from .base import (
 )
 from .rows import Claim, Ending, Enqueued, NewTask
 
-if TYPE_CHECKING:
-    from django.db.backends.base.base import BaseDatabaseWrapper
-
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.002, 0.05
+# SQLite takes 500 SELECTs in one. With more queues than this, priorities count within each so many.
+MAX_QUEUES_A_STATEMENT = 400
 
 INSERT = f"""
 INSERT INTO horsies_tasks ({NEW_TASK_COLUMNS}) VALUES (%s, %s, %s, {{values}}) {{conflict}}
@@ -112,33 +113,39 @@ class SQLite(Dialect):
         worker_id: UUID | None,
         due_only: bool = True,
     ) -> list[Claim]:
-        if not queues:
-            return []
         conditions = f"{self.due} AND {self.not_expired}" if due_only else self.not_expired
-        ready = " UNION ALL ".join([READY.format(conditions=conditions)] * len(queues))
-        values = [value for queue in queues for value in (queue, limit)]
-        with connection.cursor() as cursor:
-            cursor.execute(CLAIM.format(now=self.now, ready=ready), [self.uuid(worker_id), *values, limit])
-            return self.claims(cursor.fetchall(), worker_id)
+        claims: list[Claim] = []
+        for start in range(0, len(queues), MAX_QUEUES_A_STATEMENT):
+            some = queues[start : start + MAX_QUEUES_A_STATEMENT]
+            ready = " UNION ALL ".join([READY.format(conditions=conditions)] * len(some))
+            values = [value for queue in some for value in (queue, limit)]
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    CLAIM.format(now=self.now, ready=ready), [self.uuid(worker_id), *values, limit - len(claims)]
+                )
+                claims += self.claims(cursor.fetchall(), worker_id)
+        return claims
 
-    def end(self, connection: BaseDatabaseWrapper, claim: Claim, ending: Ending) -> bool:
+    def end(self, connection: BaseDatabaseWrapper, claim: Claim, ending: Ending) -> str | None:
         end, values = self.end_statement(claim, ending)
         with writing(connection), connection.cursor() as cursor:
             cursor.execute(end, values)
-            accepted = cursor.fetchone() is not None
-            attempt = ending.attempt if accepted else rejected(ending.attempt)
+            row = cursor.fetchone()
+            attempt = ending.attempt if row else rejected(ending.attempt)
+            if row and row[1] != "PENDING":
+                attempt = replace(attempt, will_retry=False)
             cursor.execute(
                 RECORD_ATTEMPT.format(now=self.now),
                 [*self.claim_values(connection, claim), *attempt_values(attempt)],
             )
-        return accepted
+        return row[1] if row else None
 
     def wait_for_ending(
         self, connection: BaseDatabaseWrapper, task_id: UUID, timeout: float | None, stop: StopAsked
     ) -> bool | None:
         deadline = None if timeout is None else time.monotonic() + timeout
         pause = FIRST_PAUSE_SECONDS
-        with closing(connections.create_connection(connection.alias)) as reader:
+        with _reading(connection.alias) as reader:
             while not stop():
                 ended = _has_ended(reader, task_id)
                 left = pause if deadline is None else min(deadline - time.monotonic(), pause)
@@ -168,6 +175,16 @@ def writing(connection: BaseDatabaseWrapper) -> Iterator[None]:
             cursor.execute("ROLLBACK")
             raise
         cursor.execute("COMMIT")
+
+
+@contextmanager
+def _reading(alias: str) -> Iterator[BaseDatabaseWrapper]:
+    """Yield a connection of its own, and close it even where Django would not: on a database in memory."""
+    reader = connections.create_connection(alias)
+    try:
+        yield reader
+    finally:
+        BaseDatabaseWrapper.close(reader)
 
 
 def _has_ended(reader: BaseDatabaseWrapper, task_id: UUID) -> bool | None:

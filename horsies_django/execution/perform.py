@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..compat import task_finished, task_started
-from ..dialects import Claim, Ending
+from django.dispatch import Signal
+
+from ..compat import BaseTaskBackend, InvalidTaskBackend, task_finished, task_started
+from ..dialects import Claim
 from ..queue.start import start
-from ..results import get_result
+from ..results import HorsiesTaskResult, get_result
 from ..signals import task_retried
+from ..states import TaskStatus
+from .outcomes import Outcome, Raised
 from .run import run
 from .settle import settle
 
@@ -23,19 +27,36 @@ def perform(
     claim: Claim,
     *,
     around_user_code: AbstractContextManager[None] | None = None,
-) -> Ending | None:
-    """Start a claimed task, run it and write its end; None if the claim did not hold to the end."""
+) -> TaskStatus | None:
+    """Start a claimed task, run it, write its end and return its status; None if the claim did not hold."""
     started = start(connection, claim, runner_pid=os.getpid())
     if started is None:
         return None
     result = get_result(str(claim.task_id), connection.alias)
-    sender = type(result.task.get_backend())
+    sender = _sender(result)
     task_started.send_robust(sender, task_result=result)
     with around_user_code or nullcontext():
         outcome = run(connection, started, result)
-    ending = settle(connection, started, outcome)
-    if ending is not None:
-        result.refresh()
-        signal = task_finished if ending.retry_delay is None else task_retried
+    status = settle(connection, started, outcome)
+    if status is not None:
+        result = get_result(str(claim.task_id), connection.alias)
+        _announce(task_retried if status == TaskStatus.PENDING else task_finished, sender, result, outcome)
+    return status
+
+
+def _sender(result: HorsiesTaskResult[..., Any]) -> type:
+    try:
+        return type(result.task.get_backend())
+    except InvalidTaskBackend:
+        return BaseTaskBackend  # the alias it was enqueued with is gone from TASKS
+
+
+def _announce(signal: Signal, sender: type, result: HorsiesTaskResult[..., Any], outcome: Outcome) -> None:
+    """Send a signal, from within an exception handler if the task raised: there receivers find the traceback."""
+    try:
+        if isinstance(outcome, Raised):
+            raise outcome.exception
+    except BaseException:
         signal.send_robust(sender, task_result=result)
-    return ending
+    else:
+        signal.send_robust(sender, task_result=result)

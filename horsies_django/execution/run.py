@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..base import HorsiesTask
 from ..context import HorsiesTaskContext
 from ..dialects import Claim
-from ..exceptions import ResultNotSerializable, Retry, TaskFailure, TaskNotFound
+from ..exceptions import ResultNotSerializable, Retry, TaskFailure, TaskNotFound, is_error_code
 from ..limits import MAX_MESSAGE_LENGTH, MAX_TRACEBACK_LENGTH
 from ..payload import encode, find_culprit, storable
 from ..queue.progress import is_cancelled, set_progress
@@ -42,7 +42,7 @@ def raised(error: BaseException) -> Raised:
         exception=error,
         traceback=storable("".join(traceback.format_exception(error)), MAX_TRACEBACK_LENGTH),
         asked_for_retry=isinstance(error, Retry),
-        asked_delay_seconds=error.delay_seconds if isinstance(error, Retry) else None,
+        asked_delay_seconds=getattr(error, "delay_seconds", None) if isinstance(error, Retry) else None,
     )
 
 
@@ -76,7 +76,7 @@ def _context(
 
 def _error_code(error: BaseException) -> str:
     match error:
-        case TaskFailure():
+        case TaskFailure() if is_error_code(getattr(error, "code", None)):
             return error.code
         case TaskNotFound():
             return ErrorCode.WORKER_RESOLUTION_ERROR

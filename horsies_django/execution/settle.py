@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..dialects import Claim, Ending
+from ..dialects import Claim
 from ..queue.end import end
+from ..states import TaskStatus
 from .decide import decide
 from .outcomes import Outcome
+from .run import raised
 
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
 
 
-def settle(connection: BaseDatabaseWrapper, claim: Claim, outcome: Outcome) -> Ending | None:
-    """Write what follows from an outcome and return it; None if the claim no longer held the task."""
-    ending = decide(outcome, claim)
-    return ending if end(connection, claim, ending) else None
+def settle(connection: BaseDatabaseWrapper, claim: Claim, outcome: Outcome) -> TaskStatus | None:
+    """Write what follows from an outcome and return the task's status; None if the claim no longer held it."""
+    try:
+        ending = decide(outcome, claim)
+    except Exception as error:
+        # Whatever is wrong with its stored policy, the task must leave RUNNING.
+        ending = decide(raised(error), replace(claim, retry_policy=None))
+    return end(connection, claim, ending)

@@ -372,6 +372,14 @@ class Migration(migrations.Migration):
                         ),
                         name="horsies_attempt_outcome",
                     ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("outcome", "COMPLETED"), _negated=True),
+                            models.Q(("error_code", ""), ("will_retry", False)),
+                            _connector="OR",
+                        ),
+                        name="horsies_attempt_completed",
+                    ),
                     models.UniqueConstraint(
                         condition=models.Q(("outcome", "REJECTED"), _negated=True),
                         fields=("task", "claim_generation"),

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from ..compat import DEFAULT_TASK_BACKEND_ALIAS, DEFAULT_TASK_QUEUE_NAME, TASK_MAX_PRIORITY, TASK_MIN_PRIORITY
 from ..ids import uuid7
-from ..limits import MAX_NAME_LENGTH, MAX_QUEUE_NAME_LENGTH, MAX_UNIQUE_KEY_LENGTH
+from ..limits import MAX_BACKEND_LENGTH, MAX_NAME_LENGTH, MAX_QUEUE_NAME_LENGTH, MAX_UNIQUE_KEY_LENGTH
 from ..states import IN_FLIGHT, OPEN, TERMINAL, AttemptOutcome, TaskStatus
 from .constraints import implies, known_choice
 from .querysets import TaskQuerySet
@@ -31,7 +31,7 @@ class Task(models.Model):
     )
     backend = models.CharField(
         _("backend"),
-        max_length=64,
+        max_length=MAX_BACKEND_LENGTH,
         default=DEFAULT_TASK_BACKEND_ALIAS,
         db_default=DEFAULT_TASK_BACKEND_ALIAS,
     )
@@ -176,6 +176,7 @@ class TaskAttempt(models.Model):
         verbose_name_plural = _("attempts")
         constraints = [
             known_choice("horsies_attempt_outcome", "outcome", AttemptOutcome),
+            implies("horsies_attempt_completed", Q(outcome="COMPLETED"), Q(error_code="", will_retry=False)),
             models.UniqueConstraint(
                 fields=["task", "claim_generation"],
                 name="horsies_attempt_one_outcome_a_claim",

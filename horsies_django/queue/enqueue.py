@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -20,9 +20,10 @@ from ..payload import encode
 from ..results import HorsiesTaskResult, result_from_row
 from ..retries import milliseconds
 from ..states import OPEN
-from .arguments import check_fits, encode_call
+from .arguments import check_fits, check_importable, encode_call
 
 BATCH_SIZE = 2_000
+BATCH_CHARACTERS = 8 * 1024 * 1024
 
 
 def enqueue(
@@ -30,6 +31,7 @@ def enqueue(
 ) -> tuple[HorsiesTaskResult[..., Any], bool]:
     """Write one task and return its result and True, or that of the open task with its unique key and False."""
     config = get_config()
+    check_importable(task.func, task.takes_context)
     check_fits(task, args, kwargs)
     call = encode_call(task, args, kwargs, config.max_payload_bytes)
     connection = connections[config.database]
@@ -52,20 +54,35 @@ def enqueue_many(task: HorsiesTask[..., Any], calls: Sequence[Call]) -> list[Hor
             "Call enqueue() for each, with a key of its own."
         )
     config = get_config()
+    check_importable(task.func, task.takes_context)
     rows = []
-    for args, kwargs in calls:
-        check_fits(task, args, kwargs)
-        rows.append((uuid7(), *encode_call(task, args, kwargs, config.max_payload_bytes)))
+    for index, (args, kwargs) in enumerate(calls):
+        try:
+            check_fits(task, args, kwargs)
+            rows.append((uuid7(), *encode_call(task, args, kwargs, config.max_payload_bytes)))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"Call number {index}: {error}") from None
     connection = connections[config.database]
     dialect, new = dialect_for(connection), new_task(task)
     results: list[HorsiesTaskResult[..., Any]] = []
     with atomic(config.database):
-        for start in range(0, len(rows), BATCH_SIZE):
-            batch = slice(start, start + BATCH_SIZE)
+        for batch in _batches(rows):
             enqueued = dialect.insert_many(connection, new, rows[batch])
             for (task_id, *_), (args, kwargs) in zip(rows[batch], calls[batch], strict=True):
                 results.append(new_result(task, task_id, args, kwargs, enqueued))
     return results
+
+
+def _batches(rows: Sequence[tuple[UUID, str, str]]) -> Iterator[slice]:
+    """Yield slices of the rows, none with more rows or characters than a statement should have."""
+    start = characters = 0
+    for index, (_, args, kwargs) in enumerate(rows):
+        characters += len(args) + len(kwargs)
+        if index - start == BATCH_SIZE or (characters > BATCH_CHARACTERS and index > start):
+            yield slice(start, index)
+            start, characters = index, len(args) + len(kwargs)
+    if rows:
+        yield slice(start, len(rows))
 
 
 def new_task(task: HorsiesTask[..., Any]) -> NewTask:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -17,8 +19,9 @@ from ..results import HorsiesTaskResult
 AnyResult = HorsiesTaskResult[..., Any]
 
 
-def wait(result: AnyResult, timeout: float | None) -> None:
+def wait(result: AnyResult, timeout: float | timedelta | None) -> None:
     """Return when a task has ended, with its result refreshed; TaskNotFinished if that takes too long."""
+    timeout = _seconds(timeout)
     result.refresh()
     if result.is_finished:
         return
@@ -28,18 +31,22 @@ def wait(result: AnyResult, timeout: float | None) -> None:
     _conclude(result, seen, timeout)
 
 
-async def await_finished(result: AnyResult, timeout: float | None) -> None:
+async def await_finished(result: AnyResult, timeout: float | timedelta | None) -> None:
     """Do what `wait()` does, without blocking the event loop."""
+    timeout = _seconds(timeout)
     await result.arefresh()
     if result.is_finished:
         return
     await sync_to_async(_refuse_pointless_wait, thread_sensitive=True)(result)
     given_up = threading.Event()
+    # In a thread of its own: those of the event loop are few, and others need them.
+    executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="horsies-wait")
+    watch = sync_to_async(_watch, thread_sensitive=False, executor=executor)
     try:
-        # In a thread of its own, so that no other code waits for it.
-        seen = await sync_to_async(_watch, thread_sensitive=False)(result.id, timeout, given_up)
+        seen = await watch(result.id, timeout, given_up)
     finally:
         given_up.set()
+        executor.shutdown(wait=False)
     await result.arefresh()
     _conclude(result, seen, timeout)
 
@@ -53,23 +60,35 @@ def _watch(task_id: str, timeout: float | None, given_up: threading.Event) -> bo
 def _refuse_pointless_wait(result: AnyResult) -> None:
     connection = connections[get_config().database]
     if connection.in_atomic_block and dialect_for(connection).transactions_shut_others_out:
-        raise _inside_transaction(result)
+        raise WaitInsideTransaction(
+            f"Waiting for task {result.id} inside a transaction would never end: on this database an open transaction "
+            "keeps every worker from writing. Wait after the atomic block, or, in a test, call "
+            "horsies_django.testing.drain() first."
+        )
 
 
 def _conclude(result: AnyResult, seen: bool | None, timeout: float | None) -> None:
     if result.is_finished:
         return
+    if seen is True:
+        raise WaitInsideTransaction(
+            f"Task {result.id} has ended, but this transaction began before that and keeps to what it saw then "
+            "(REPEATABLE READ or SERIALIZABLE). Look at the result after the atomic block."
+        )
     if seen is None:
-        raise _inside_transaction(result)
+        raise WaitInsideTransaction(
+            f"Waiting for task {result.id} inside the transaction that enqueued it would never end: no worker can take "
+            "the task before that transaction is over. Wait after the atomic block, or, in a test, call "
+            "horsies_django.testing.drain() first."
+        )
     raise TaskNotFinished(
         f"Task {result.id} ({result.task.module_path}) has not ended within {timeout} s: it is {result.status} "
-        f"in queue {result.task.queue_name!r}. Is a horsies_worker running for that queue?"
+        f"in queue {result.task.queue_name!r}. Is a worker running for that queue?"
     )
 
 
-def _inside_transaction(result: AnyResult) -> WaitInsideTransaction:
-    return WaitInsideTransaction(
-        f"Waiting for task {result.id} inside the transaction that enqueued it would never end: no worker can "
-        "take the task before that transaction is over. Wait after the atomic block, or, in a test, call "
-        "horsies_django.testing.drain() first."
-    )
+def _seconds(timeout: float | timedelta | None) -> float | None:
+    seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
+        raise TypeError(f"timeout must be seconds, a timedelta or None, not {timeout!r}.")
+    return seconds

@@ -56,6 +56,7 @@ def test_a_return_completes():
         (TWICE, 0, ValueError(), None),
         (TWICE, 0, tasks.TaskFailure("NO_STOCK"), 5),
         (TWICE, 0, tasks.TaskFailure("OTHER"), None),
+        (RetryPolicy.fixed([5]), 0, tasks.TaskFailure("OTHER"), None),
         (TWICE, 0, tasks.Retry(), 5),
         (TWICE, 0, tasks.Retry(delay=2.5), 2.5),
         (TWICE, 0, tasks.Retry(delay=timedelta(minutes=2)), 120),
@@ -191,3 +192,35 @@ def test_an_exception_no_database_could_keep_is_kept_all_the_same():
     assert "characters left out" in enormous.error_message
     assert len(enormous.error_message) < 11_000
     assert len(enormous.errors[0].traceback) < 101_000
+
+
+@pytest.mark.django_db
+def test_django_logs_a_failure_with_its_traceback(caplog):
+    with caplog.at_level("INFO"):
+        tasks.fail.enqueue("boom")
+        testing.drain()
+    (record,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert record.exc_info[0] is ValueError
+
+
+@pytest.mark.django_db
+def test_a_failure_without_a_code_is_an_exception_like_any_other():
+    tasks.raise_careless.enqueue()
+    (result,) = testing.drain()
+    assert (result.error_code, result.error_message) == ("UNHANDLED_EXCEPTION", "no code")
+
+
+@pytest.mark.django_db
+def test_a_stored_policy_that_makes_no_sense_does_not_keep_a_task_running():
+    tasks.fail_with.enqueue("ConnectionError")
+    Task.objects.update(retry_policy={"delays": [], "auto_retry_for": ["builtins.Exception"], "nonsense": True})
+    (result,) = testing.drain()
+    assert (result.status, result.error_code) == ("FAILED", "UNHANDLED_EXCEPTION")
+
+
+@pytest.mark.django_db
+def test_a_task_whose_backend_is_gone_from_the_settings_still_ends():
+    tasks.add.enqueue(1)
+    Task.objects.update(backend="gone")
+    testing.run_next()
+    assert Task.objects.get().status == "COMPLETED"

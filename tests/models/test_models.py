@@ -106,6 +106,8 @@ def test_impossible_tasks_are_refused_by_the_database(fields):
     [
         (WorkerFactory, {"status": "SLEEPY"}),
         (TaskAttemptFactory, {"outcome": "SHRUG"}),
+        (TaskAttemptFactory, {"outcome": "COMPLETED", "will_retry": True}),
+        (TaskAttemptFactory, {"outcome": "COMPLETED", "error_code": "NO_STOCK"}),
         (HeartbeatFactory, {"role": "drummer"}),
         (RecoveryReportFactory, {"trigger": "boredom"}),
         (RecoveredTaskFactory, {"action": "pray"}),

@@ -101,3 +101,10 @@ print(*numbers)
 
     assert sorted(numbers) == list(range(200))
     assert set(Task.objects.values_list("status", "claim_generation")) == {("CLAIMED", 1)}
+
+
+def test_there_may_be_many_queues():
+    for number in range(900):
+        TaskFactory(queue_name=f"queue-{number:03}", args=[number])
+    claimed = [c.args[0] for c in claim(connection, limit=1_000)]
+    assert sorted(claimed) == list(range(900))

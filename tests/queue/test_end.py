@@ -75,7 +75,7 @@ def test_a_task_that_expired_after_its_claim_is_not_started(held):
 
 
 def test_a_completed_task_has_its_result_and_its_attempt(started):
-    assert end(connection, started, COMPLETED) is True
+    assert end(connection, started, COMPLETED) == "COMPLETED"
 
     assert (row().status, row().result, row().error_code) == ("COMPLETED", [1], "")
     assert row().finished_at >= row().started_at
@@ -85,7 +85,7 @@ def test_a_completed_task_has_its_result_and_its_attempt(started):
 
 
 def test_a_failed_task_says_why(started):
-    assert end(connection, started, FAILED) is True
+    assert end(connection, started, FAILED) == "FAILED"
 
     assert (row().status, row().error_code, row().error_message, row().traceback) == ("FAILED", "NO_STOCK", "m", "t")
     attempt = TaskAttempt.objects.get()
@@ -93,7 +93,7 @@ def test_a_failed_task_says_why(started):
 
 
 def test_a_retried_task_waits_without_an_owner(started):
-    assert end(connection, started, RETRIED) is True
+    assert end(connection, started, RETRIED) == "PENDING"
 
     retried = row()
     assert (retried.status, retried.retry_count, retried.attempt_count) == ("PENDING", 1, 1)
@@ -102,12 +102,23 @@ def test_a_retried_task_waits_without_an_owner(started):
     assert TaskAttempt.objects.get().will_retry is True
 
 
+def test_a_task_that_was_asked_to_stop_is_not_tried_again(started):
+    cancel(connection, started.task_id, reason="")
+
+    assert end(connection, started, RETRIED) == "CANCELLED"
+
+    cancelled = row()
+    assert (cancelled.status, cancelled.error_code, cancelled.retry_count) == ("CANCELLED", "TASK_CANCELLED", 0)
+    assert (cancelled.next_retry_at, cancelled.runner_pid) == (None, 4711)
+    assert TaskAttempt.objects.get().will_retry is False
+
+
 @pytest.mark.parametrize("ending", [COMPLETED, FAILED, RETRIED])
 def test_a_late_outcome_is_refused_and_recorded(started, ending):
     end(connection, started, COMPLETED)
     before = Task.objects.values().get()
 
-    assert end(connection, started, ending) is False
+    assert end(connection, started, ending) is None
 
     assert Task.objects.values().get() == before
     refused = TaskAttempt.objects.get(outcome="REJECTED")
@@ -119,17 +130,17 @@ def test_a_late_outcome_is_refused_and_recorded(started, ending):
 def test_an_older_claim_cannot_end_a_newer_one(started):
     Task.objects.update(claim_generation=2)
 
-    assert end(connection, started, COMPLETED) is False
+    assert end(connection, started, COMPLETED) is None
     assert row().status == "RUNNING"
     assert TaskAttempt.objects.get().outcome == "REJECTED"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_outside_a_transaction_an_ending_is_whole_too(started):
-    assert end(connection, started, COMPLETED) is True
+    assert end(connection, started, COMPLETED) == "COMPLETED"
     assert not connection.in_atomic_block
     assert (row().status, TaskAttempt.objects.count()) == ("COMPLETED", 1)
-    assert end(connection, started, FAILED) is False
+    assert end(connection, started, FAILED) is None
     assert TaskAttempt.objects.count() == 2
 
 
@@ -140,7 +151,7 @@ def test_an_ending_that_cannot_be_recorded_did_not_happen(started):
         end(connection, started, impossible)
 
     assert row().status == "RUNNING"
-    assert end(connection, started, COMPLETED) is True
+    assert end(connection, started, COMPLETED) == "COMPLETED"
 
 
 @pytest.mark.parametrize("status", ["PENDING", "CLAIMED"])

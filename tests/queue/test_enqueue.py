@@ -7,17 +7,19 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from horsies_django import RetryPolicy, enqueue_many
+from horsies_django import RetryPolicy, enqueue_many, task
 from horsies_django.compat import InvalidTask, task_enqueued
 from horsies_django.models import Task
+from horsies_django.queue.arguments import check_importable
 from tests import tasks
 from tests.processes import run_at_once
 
 pytestmark = pytest.mark.django_db
+PLAIN_FUNCTION = tasks.plain_function
 
 
 def test_a_call_becomes_a_pending_row():
@@ -33,11 +35,11 @@ def test_a_call_becomes_a_pending_row():
 
 def test_all_options_are_kept_with_the_row():
     policy = RetryPolicy.fixed([5, 60], auto_retry_for=[OSError, "WORKER_CRASHED"])
-    task = tasks.add.using(
+    varied = tasks.add.using(
         retry=policy, timeout=1.5, expires=timedelta(hours=1), unique_key="k", idempotent=True, run_after=timedelta(0)
     )
 
-    row = Task.objects.get(pk=task.enqueue(1).id)
+    row = Task.objects.get(pk=varied.enqueue(1).id)
     assert row.max_retries == 2
     assert RetryPolicy.from_json(row.retry_policy) == policy
     assert row.timeout_ms == 1500
@@ -110,6 +112,15 @@ def test_ten_thousand_tasks_take_a_few_statements():
     assert [r.id for r in results] == sorted(r.id for r in results)
 
 
+def test_large_payloads_take_more_statements():
+    calls = [(("x" * 1_000_000,), {"b": n}) for n in range(20)]
+    with CaptureQueriesContext(connection) as queries:
+        enqueue_many(tasks.add, calls)
+
+    assert len([q for q in queries if "INSERT" in q["sql"]]) == 3
+    assert sorted(row.kwargs["b"] for row in Task.objects.all()) == list(range(20))
+
+
 def test_many_tasks_are_all_or_none():
     with pytest.raises(TypeError, match="'a' of tests.tasks.add"):
         enqueue_many(tasks.add, [((1,), {}), ((object(),), {})])
@@ -140,9 +151,9 @@ def test_no_calls_are_no_tasks():
 
 
 def test_many_tasks_keep_the_options_of_their_type():
-    task = tasks.add.using(priority=3, run_after=timedelta(hours=1), timeout=5)
+    varied = tasks.add.using(priority=3, run_after=timedelta(hours=1), timeout=5)
 
-    results = enqueue_many(task, [((1,), {})])
+    results = enqueue_many(varied, [((1,), {})])
 
     row = Task.objects.get()
     assert (row.priority, row.timeout_ms) == (3, 5000)
@@ -170,11 +181,11 @@ NOT_JSON = [
     ({1, 2}, TypeError, "set.*in argument 'a'"),
     ({"deep": [1, {"er": object()}]}, TypeError, r"<class 'object'> at a\['deep'\]\[1\]\['er'\] in argument 'a'"),
     ({(1, 2): 3}, TypeError, "<class 'tuple'> at a key of a in argument 'a'"),
-    (float("nan"), ValueError, "nan is not JSON in argument 'a'"),
-    ([float("-inf")], ValueError, r"-inf is not JSON at a\[0\] in argument 'a'"),
+    (float("nan"), ValueError, "nan, a number that JSON does not have, in argument 'a'"),
+    ([float("-inf")], ValueError, r"-inf, a number that JSON does not have, at a\[0\] in argument 'a'"),
     ("zero \0 byte", ValueError, "NUL character in argument 'a'"),
     ("half \ud800 pair", ValueError, "surrogate pair in argument 'a'"),
-    (b"\xff", ValueError, "in argument 'a'"),
+    (b"\xff", ValueError, "bytes that are not UTF-8 text in argument 'a'"),
 ]
 
 
@@ -190,16 +201,26 @@ def test_an_argument_that_is_not_json_is_refused_by_name(value, error, message):
 def test_a_value_that_contains_itself_is_refused():
     loop: list = []
     loop.append(loop)
-    with pytest.raises(ValueError, match="contains itself, or is nested too deeply, in argument 'a'"):
+    with pytest.raises(ValueError, match="more than 100 lists or dicts inside each other in argument 'a'"):
         tasks.add.enqueue(loop)
 
 
 def test_a_value_nested_too_deeply_is_refused():
-    deep: list = []
-    for _ in range(100_000):
-        deep = [deep]
-    with pytest.raises(ValueError, match="nested too deeply, in argument 'a'"):
-        tasks.add.enqueue(deep)
+    def nested(levels):
+        value: list = []
+        for _ in range(levels - 1):
+            value = [value]
+        return value
+
+    # The list of arguments is the first level.
+    tasks.add.enqueue(nested(99))
+    for levels in (101, 600, 1_100, 3_000, 100_000):
+        with pytest.raises(ValueError, match="more than 100 lists or dicts inside each other in argument 'a'"):
+            tasks.add.enqueue(nested(levels))
+    tasks.add.enqueue([[1]] * 1_000)
+    assert Task.objects.count() == 2
+    with pytest.raises(ValueError, match="Unsupported value: Exceeds the limit .* in argument 'a'"):
+        tasks.add.enqueue(10**5000)
 
 
 def test_the_name_of_an_argument_behind_a_star_is_its_place():
@@ -261,3 +282,47 @@ async def test_aenqueue_does_the_same():
     assert await tasks.add.aget_result(result.id) == result
     with pytest.raises(TypeError, match="Unsupported type"):
         await tasks.add.aenqueue(object())
+
+
+def test_a_misspelt_keyword_is_answered_with_the_nearest():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'bb'. Did you mean 'b'?"):
+        tasks.add.enqueue(1, bb=2)
+    with pytest.raises(TypeError, match=r"'run_after' is an option; write \.using\(run_after=…\)"):
+        tasks.add.enqueue(1, run_after=2)
+
+
+def test_a_wrong_call_among_many_is_named_by_its_number():
+    with pytest.raises(TypeError, match="Call number 1: Unsupported type"):
+        enqueue_many(tasks.add, [((1,), {}), ((object(),), {})])
+    with pytest.raises(TypeError, match="expects a task, not <function plain_function"):
+        enqueue_many(tasks.plain_function, [])
+
+
+def test_a_function_that_a_worker_would_not_find_is_refused(monkeypatch):
+    check_importable.cache_clear()
+    monkeypatch.delattr(tasks, "plain_function")
+    with pytest.raises(InvalidTask, match="would not find tests.tasks.plain_function by its name: ImportError"):
+        task(PLAIN_FUNCTION).enqueue()
+    monkeypatch.setattr(tasks, "plain_function", tasks.add, raising=False)
+    with pytest.raises(
+        InvalidTask, match="would not find tests.tasks.plain_function by its name: there is HorsiesTask"
+    ):
+        task(PLAIN_FUNCTION).enqueue()
+    monkeypatch.setattr(tasks, "plain_function", PLAIN_FUNCTION)
+    task(PLAIN_FUNCTION).enqueue()
+    with pytest.raises(InvalidTask, match="another tests.tasks.with_context by its name: there it takes no context"):
+        task(takes_context=True)(tasks.with_context).enqueue()
+    assert Task.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_missing_tables_are_answered_with_the_command_that_makes_them():
+    with connection.schema_editor() as editor:
+        editor.alter_db_table(Task, "horsies_tasks", "horsies_hidden")
+    try:
+        with pytest.raises(DatabaseError) as error:
+            tasks.add.enqueue(1)
+    finally:
+        with connection.schema_editor() as editor:
+            editor.alter_db_table(Task, "horsies_hidden", "horsies_tasks")
+    assert error.value.__notes__ == ["Are the tables of horsies there? Run: python manage.py migrate"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from datetime import timedelta
 
 import pytest
 from django.db import connection, connections, transaction
+from django.utils import timezone
 
 from horsies_django import testing
 from horsies_django.dialects import postgresql
@@ -86,7 +88,7 @@ def test_on_postgresql_nobody_is_told_of_an_end_nobody_waits_for():
 @pytest.mark.django_db(transaction=True)
 def test_a_lost_notification_only_delays(elsewhere, monkeypatch):
     monkeypatch.setattr(postgresql, "POLL_SECONDS", 0.05)
-    monkeypatch.setattr(postgresql, "_mark_awaited", lambda *args: None)
+    monkeypatch.setattr(postgresql, "_mark_awaited", lambda *args: True)
     result = tasks.add.enqueue(1, 2)
     thread = threading.Thread(target=lambda: (testing.drain(), connections.close_all()))
     thread.start()
@@ -155,5 +157,59 @@ async def test_the_event_loop_goes_on_and_a_cancelled_wait_leaves_no_thread_behi
     with pytest.raises(asyncio.TimeoutError):
         await asyncio.wait_for(result.await_finished(), timeout=0.2)
 
-    # Waits for the threads that still work; the one that watched the task must have given up.
-    await asyncio.wait_for(asyncio.get_running_loop().shutdown_default_executor(), timeout=20)
+    deadline = time.monotonic() + 20
+    while any(thread.name.startswith("horsies-wait") for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_timeout_is_seconds_or_a_timedelta():
+    result = tasks.add.enqueue(1)
+    with pytest.raises(TypeError, match="timeout must be seconds, a timedelta or None, not '1'"):
+        result.wait("1")
+    with pytest.raises(TaskNotFinished):
+        result.wait(timedelta(milliseconds=20))
+
+
+@pytest.mark.sqlite
+@pytest.mark.django_db(transaction=True)
+def test_on_sqlite_no_transaction_is_a_place_to_wait():
+    result = tasks.add.enqueue(1)
+    with transaction.atomic(), pytest.raises(WaitInsideTransaction, match="keeps every worker from writing"):
+        result.wait()
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_timeout_holds_while_the_row_is_locked_even_by_oneself():
+    result = tasks.add.enqueue(1)
+    Task.objects.update(status="RUNNING", started_at=timezone.now())
+    with transaction.atomic():
+        result.cancel()
+        with pytest.raises(TaskNotFinished):
+            result.wait(timeout=0.3)
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_snapshot_from_before_the_end_is_called_by_its_name(elsewhere):
+    result = tasks.add.enqueue(1)
+    elsewhere(testing.drain)
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        with pytest.raises(WaitInsideTransaction, match="has ended, but this transaction began before that"):
+            result.wait(timeout=20)
+    assert result.wait().return_value == 1
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_many_waits_at_once_do_not_wait_for_each_other():
+    result = await tasks.add.aenqueue(1)
+    start = time.monotonic()
+    results = [await tasks.add.aget_result(result.id) for _ in range(20)]
+    outcomes = await asyncio.gather(*(r.await_finished(timeout=0.5) for r in results), return_exceptions=True)
+    assert {type(outcome) for outcome in outcomes} == {TaskNotFinished}
+    # One after the other they would take ten seconds.
+    assert time.monotonic() - start < 8

@@ -18,11 +18,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0)
+        Task.objects.filter(name__startswith=tasks.__name__).delete()
         self._say("Enqueued in a transaction that was rolled back", self._rolled_back())
         self._say("Enqueued twice with one unique key", self._unique())
         self._say("Enqueued 1,000 at once", self._many())
         self._say("Enqueued one of each kind", self._one_of_each())
-        self.stdout.write("\nRunning them, the most urgent first:\n")
+        self.stdout.write("\nRunning them, the most urgent first (and 1,000 times count_primes):\n")
         for result in testing.drain(limit=10_000):
             if result.task.module_path != tasks.count_primes.module_path:
                 self.stdout.write(f"  {result.task.name:22} {result.status:10} {self._outcome(result)}")

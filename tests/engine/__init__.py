@@ -1,0 +1,1 @@
+"""A database engine whose name does not tell what it is."""
