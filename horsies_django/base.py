@@ -10,7 +10,6 @@ from typing import (
     Any,
     Concatenate,
     Final,
-    Generic,
     Literal,
     ParamSpec,
     Protocol,
@@ -27,6 +26,7 @@ from .compat import (
     DEFAULT_TASK_BACKEND_ALIAS,
     DEFAULT_TASK_PRIORITY,
     DEFAULT_TASK_QUEUE_NAME,
+    GenericTask,
     InvalidTask,
     Task,
 )
@@ -52,18 +52,9 @@ OPTIONS = ("retry", "timeout", "expires", "unique_key", "idempotent")
 SHORTHANDS = ("max_attempts", "backoff")
 DJANGO_OPTIONS = ("priority", "queue_name", "backend")
 
-if TYPE_CHECKING:
-    _Task = Task
-else:
-
-    class _Task(Task, Generic[P, R]):
-        """Django's Task, which is generic in its type stubs only."""
-
-        __slots__ = ()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HorsiesTask(_Task[P, R]):
+class HorsiesTask(GenericTask[P, R]):
     """A task type with the options of horsies. Made by `@task`, varied by `using()`."""
 
     run_after: datetime | timedelta | None = None  # type: ignore[assignment]

@@ -6,7 +6,7 @@ slightly different names.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 import django
 
@@ -74,6 +74,25 @@ else:
             name="django_tasks",
         ) from missing
 
+if TYPE_CHECKING:
+    GenericTask = Task
+    GenericTaskContext = TaskContext
+    GenericTaskResult = TaskResult
+else:
+    # What is generic in the type stubs of all versions is so at run time in some only.
+    _P = ParamSpec("_P")
+    _R = TypeVar("_R")
+
+    class GenericTask(Task, Generic[_P, _R]):
+        __slots__ = ()
+
+    class GenericTaskContext(TaskContext, Generic[_P, _R]):
+        __slots__ = ()
+
+    class GenericTaskResult(TaskResult, Generic[_P, _R]):
+        __slots__ = ()
+
+
 __all__ = [
     "DEFAULT_TASK_BACKEND_ALIAS",
     "DEFAULT_TASK_PRIORITY",
@@ -82,6 +101,9 @@ __all__ = [
     "TASK_MIN_PRIORITY",
     "TASK_REFRESH_ATTRS",
     "BaseTaskBackend",
+    "GenericTask",
+    "GenericTaskContext",
+    "GenericTaskResult",
     "InvalidTask",
     "InvalidTaskBackend",
     "Task",

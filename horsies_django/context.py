@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
-from .compat import TaskContext
+from .compat import GenericTaskContext
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-if TYPE_CHECKING:
-    _TaskContext = TaskContext
-else:
-
-    class _TaskContext(TaskContext, Generic[P, R]):
-        """Django's TaskContext, which is generic in its type stubs only."""
-
-        __slots__ = ()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HorsiesTaskContext(_TaskContext[P, R]):  # type: ignore[misc]  # the stubs forget that it is frozen
+class HorsiesTaskContext(GenericTaskContext[P, R]):  # type: ignore[misc]  # the stubs forget that it is frozen
     """What a task with `takes_context=True` is given as its first argument."""
 
     claim_generation: int

@@ -6,13 +6,14 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from django.utils.module_loading import import_string
 
 from .base import HorsiesTask, without_validation
 from .compat import (
     TASK_REFRESH_ATTRS,
+    GenericTaskResult,
     TaskError,
     TaskResult,
     TaskResultDoesNotExist,
@@ -48,18 +49,9 @@ FAILED_OUTCOMES = (
     AttemptOutcome.CANCELLED,
 )
 
-if TYPE_CHECKING:
-    _TaskResult = TaskResult
-else:
-
-    class _TaskResult(TaskResult, Generic[P, R]):
-        """Django's TaskResult, which is generic in its type stubs only."""
-
-        __slots__ = ()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HorsiesTaskResult(_TaskResult[P, R]):  # type: ignore[misc]  # the stubs forget that it is frozen
+class HorsiesTaskResult(GenericTaskResult[P, R]):  # type: ignore[misc]  # the stubs forget that it is frozen
     """How one task stands, as of the last look; `refresh()` looks again."""
 
     error_code: str = ""

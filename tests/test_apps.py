@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from importlib.metadata import metadata, requires
+from io import StringIO
 
 import pytest
 from django.apps import apps
@@ -100,7 +101,9 @@ def test_the_distribution_has_its_name_version_and_extras():
 
 @pytest.mark.django_db
 def test_no_migration_is_missing():
-    call_command("makemigrations", "--check", "--dry-run", verbosity=0)
+    output = StringIO()
+    call_command("makemigrations", "--check", "--dry-run", stdout=output)
+    assert output.getvalue() == "No changes detected\n"
 
 
 @pytest.mark.django_db(transaction=True)

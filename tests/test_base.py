@@ -185,8 +185,8 @@ def test_an_aware_moment_is_refused_where_the_project_has_no_time_zones():
 
 
 def test_bounds_are_inclusive():
-    tasks.add.using(priority=100, unique_key="k" * 200, queue_name="q" * 100, timeout=2_592_000)
-    tasks.add.using(priority=-100, timeout=0.001)
+    assert tasks.add.using(priority=100, unique_key="k" * 200, queue_name="q" * 100, timeout=2_592_000)
+    assert tasks.add.using(priority=-100, timeout=0.001)
 
 
 def test_what_is_not_a_function_is_answered_with_what_it_is():

@@ -90,6 +90,13 @@ def test_every_error_code_is_documented():
     assert [code for code in ErrorCode.values if f"`{code}`" not in text] == []
 
 
+def test_every_room_is_in_the_floor_plan():
+    package = ROOT / "horsies_django"
+    rooms = {path.stem for path in package.glob("*.py")} | {path.parent.name for path in package.glob("*/__init__.py")}
+    plan = (DOCS / "explanation/architecture.md").read_text().split("```")[1]
+    assert set(re.findall(r"[a-z]+", plan)) >= rooms - {"__init__", "migrations"}
+
+
 def test_links_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\((?!http|#)([^)#]+)", page.read_text()):
