@@ -136,8 +136,9 @@ def without_validation(task: Any = None, **values: Any) -> HorsiesTask[..., Any]
     A row that was written under other settings must stay readable under these. Also makes a HorsiesTask of
     Django's own Task.
     """
-    made = object.__new__(HorsiesTask)
-    for field in fields(HorsiesTask):
+    task_class = type(task) if isinstance(task, HorsiesTask) else HorsiesTask
+    made = object.__new__(task_class)
+    for field in fields(task_class):
         default = DJANGO_DEFAULTS.get(field.name, field.default)
         object.__setattr__(made, field.name, values.get(field.name, getattr(task, field.name, default)))
     return made

@@ -20,6 +20,7 @@ from .conf import get_config
 from .dialects import Claim
 from .execution.perform import perform
 from .models import Task
+from .models.querysets import TaskQuerySet
 from .queue.arguments import check_fits, named_arguments
 from .queue.claim import claim, claim_one
 from .results import HorsiesTaskResult, get_result, result_from_row
@@ -51,7 +52,7 @@ def drain(*, queue_name: str | None = None, include_deferred: bool = False, limi
     results: list[AnyResult] = []
     while (result := run_next(queue_name=queue_name, include_deferred=include_deferred)) is not None:
         results.append(result)
-        if len(results) == limit and Task.objects.using(get_config().database).filter(status="PENDING").exists():
+        if len(results) == limit and _tasks().due().exists():
             raise AssertionError(
                 f"drain() has run {limit} tasks and some are still waiting: does {result.task.module_path} enqueue "
                 "itself? Give a higher limit= if this is meant."
@@ -81,7 +82,7 @@ def inline() -> Iterator[None]:
 
 def enqueued(task: AnyTask | None = None) -> list[AnyResult]:
     """Return the results of all tasks in the database, or of those of one type, oldest first."""
-    rows = Task.objects.using(get_config().database).order_by("enqueued_at", "pk")
+    rows = _tasks().order_by("enqueued_at", "pk")
     if task is not None:
         rows = rows.filter(name=task.module_path)
     return [result_from_row(row) for row in rows]
@@ -100,6 +101,10 @@ def assert_enqueued(task: HorsiesTask[P, R], /, *args: P.args, **kwargs: P.kwarg
 
 def _connection() -> BaseDatabaseWrapper:
     return connections[get_config().database]
+
+
+def _tasks() -> TaskQuerySet:
+    return Task.objects.using(get_config().database)
 
 
 def _perform(connection: BaseDatabaseWrapper, claimed: Claim) -> AnyResult:

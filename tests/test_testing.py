@@ -57,6 +57,7 @@ class InsideATestCase(TestCase):
     def test_the_limit_may_be_reached(self):
         for number in range(3):
             tasks.add.enqueue(number)
+        tasks.add.using(run_after=timedelta(days=1)).enqueue(4)
         self.assertEqual(len(testing.drain(limit=3)), 3)
 
     def test_a_wrong_argument_is_told_as_enqueue_would(self):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from django.apps import apps
 from django.db import models
-from django.db.models import Case, F, OuterRef, Subquery, Value, When
+from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Coalesce, Greatest, Now
 
 from ..states import IN_FLIGHT, OPEN, TERMINAL, HeartbeatRole, TaskStatus
@@ -20,6 +20,16 @@ class TaskQuerySet(models.QuerySet["Task"]):
     def open(self) -> Self:
         """Tasks that have not ended."""
         return self.filter(status__in=OPEN)
+
+    def due(self) -> Self:
+        """Tasks that a worker may take now."""
+        now = Now()
+        return self.filter(
+            Q(run_after__isnull=True) | Q(run_after__lte=now),
+            Q(next_retry_at__isnull=True) | Q(next_retry_at__lte=now),
+            Q(expires_at__isnull=True) | Q(expires_at__gt=now),
+            status=TaskStatus.PENDING,
+        )
 
     def in_flight(self) -> Self:
         """Tasks that some worker has claimed or runs."""

@@ -42,8 +42,15 @@ def named_arguments(task: HorsiesTask[..., Any], args: Sequence[Any], kwargs: Ma
         if isinstance(value, tuple) and value[:1] == (CONTEXT,):
             value = value[1:]
         if value is not CONTEXT:
-            named[name] = json.loads(encode(value))
+            named[name] = _as_json(value)
     return named
+
+
+def _as_json(value: Any) -> Any:
+    try:
+        return json.loads(encode(value))
+    except (TypeError, ValueError):
+        return value  # a default that was never sent anywhere
 
 
 def check_fits(task: HorsiesTask[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

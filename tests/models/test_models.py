@@ -183,6 +183,16 @@ def test_a_fresh_start_counts_as_a_sign_of_life():
     assert Task.objects.silent_for(timedelta(seconds=60)).count() == 1
 
 
+def test_what_is_due_is_what_a_worker_may_take():
+    hour = timedelta(hours=1)
+    due = TaskFactory(run_after=NOW - hour, next_retry_at=NOW - hour, expires_at=NOW + hour)
+    TaskFactory(run_after=NOW + hour)
+    TaskFactory(next_retry_at=NOW + hour)
+    TaskFactory(expires_at=NOW - hour)
+    TaskFactory(status="RUNNING")
+    assert list(Task.objects.due()) == [due]
+
+
 def test_adjectives():
     for status in TaskStatus:
         TaskFactory(status=status)
