@@ -58,7 +58,7 @@ WHERE id = %s AND status = 'CLAIMED' AND claim_generation = %s AND {not_expired}
 RETURNING started_at, attempt_count
 """
 
-END = """
+FINISH = """
 UPDATE horsies_tasks
 SET status = %s, finished_at = {now}, result = %s, error_code = %s, error_message = %s, traceback = %s
 WHERE id = %s AND status = 'RUNNING' AND claim_generation = %s
@@ -119,7 +119,7 @@ class Dialect(ABC):
             now=self.now, conditions=f"{self.due} AND {not_expired}", columns=CLAIMED_COLUMNS
         )
         self.start_sql = START.format(now=self.now, not_expired=not_expired)
-        self.end_sql = END.format(now=self.now)
+        self.finish_sql = FINISH.format(now=self.now)
         self.retry_sql = RETRY.format(now=self.now, later=self.later)
         self.cancel_sql = CANCEL.format(now=self.now)
 
@@ -167,7 +167,7 @@ class Dialect(ABC):
         """Claim up to `limit` tasks of these queues, by priority and then by age."""
 
     @abstractmethod
-    def end(self, connection: BaseDatabaseWrapper, claim: Claim, ending: Ending) -> str | None:
+    def finish(self, connection: BaseDatabaseWrapper, claim: Claim, ending: Ending) -> str | None:
         """Take a task out of RUNNING, record the attempt and return the status; None if the fence refused it."""
 
     @abstractmethod
@@ -246,14 +246,14 @@ class Dialect(ABC):
         ]
         return sql, [*values, *run_after_values, *expires_values]
 
-    def end_statement(self, claim: Claim, ending: Ending) -> tuple[str, list[Any]]:
+    def finish_statement(self, claim: Claim, ending: Ending) -> tuple[str, list[Any]]:
         """Return the conditional UPDATE that takes a task out of RUNNING."""
         fence = [self.uuid(claim.task_id), claim.generation]
         if ending.retry_delay is not None:
             return self.retry_sql, [self.duration(ending.retry_delay), *fence]
         attempt = ending.attempt
         errors = [attempt.error_code, attempt.error_message, attempt.traceback]
-        return self.end_sql, [ending.status, ending.result, *errors, *fence]
+        return self.finish_sql, [ending.status, ending.result, *errors, *fence]
 
     def claim_values(self, connection: BaseDatabaseWrapper, claim: Claim) -> list[Any]:
         """Return the part of an attempt's row that its claim determines."""

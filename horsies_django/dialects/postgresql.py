@@ -74,7 +74,7 @@ RETURNING {", ".join("task." + column for column in CLAIMED_COLUMNS.split(", "))
 
 # One statement: the task leaves RUNNING and its attempt is recorded, or, where the fence refuses the
 # first, the attempt is recorded as refused.
-END = f"""
+FINISH = f"""
 WITH ended AS ({{end}}),
 recorded AS (
     INSERT INTO horsies_task_attempts ({ATTEMPT_COLUMNS})
@@ -146,12 +146,12 @@ class PostgreSQL(Dialect):
             cursor.execute(CLAIM.format(conditions=conditions), [list(queues), limit, limit, worker_id])
             return self.claims(cursor.fetchall(), worker_id)
 
-    def end(self, connection: BaseDatabaseWrapper, claim: Claim, ending: Ending) -> str | None:
-        end, values = self.end_statement(claim, ending)
+    def finish(self, connection: BaseDatabaseWrapper, claim: Claim, ending: Ending) -> str | None:
+        end, values = self.finish_statement(claim, ending)
         accepted, refused = attempt_values(ending.attempt), attempt_values(rejected(ending.attempt))
         with connection.cursor() as cursor:
             cursor.execute(
-                END.format(end=end, announce=ANNOUNCE),
+                FINISH.format(end=end, announce=ANNOUNCE),
                 [*values, *self.claim_values(connection, claim), *accepted, *refused],
             )
             row = cursor.fetchone()

@@ -126,8 +126,8 @@ class SQLite(Dialect):
                 claims += self.claims(cursor.fetchall(), worker_id)
         return claims
 
-    def end(self, connection: BaseDatabaseWrapper, claim: Claim, ending: Ending) -> str | None:
-        end, values = self.end_statement(claim, ending)
+    def finish(self, connection: BaseDatabaseWrapper, claim: Claim, ending: Ending) -> str | None:
+        end, values = self.finish_statement(claim, ending)
         with writing(connection), connection.cursor() as cursor:
             cursor.execute(end, values)
             row = cursor.fetchone()

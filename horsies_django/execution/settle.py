@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..dialects import Claim
-from ..queue.end import end
+from ..queue.finish import finish
 from ..states import TaskStatus
 from .decide import decide
 from .outcomes import Outcome
@@ -23,4 +23,4 @@ def settle(connection: BaseDatabaseWrapper, claim: Claim, outcome: Outcome) -> T
     except Exception as error:
         # Whatever is wrong with its stored policy, the task must leave RUNNING.
         ending = decide(raised(error), replace(claim, retry_policy=None))
-    return end(connection, claim, ending)
+    return finish(connection, claim, ending)

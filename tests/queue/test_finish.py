@@ -13,7 +13,7 @@ from horsies_django.dialects import Attempt, Ending
 from horsies_django.models import Task, TaskAttempt
 from horsies_django.queue.cancel import cancel
 from horsies_django.queue.claim import claim
-from horsies_django.queue.end import end
+from horsies_django.queue.finish import finish
 from horsies_django.queue.progress import is_cancelled, set_progress
 from horsies_django.queue.start import start
 from tests import tasks
@@ -75,7 +75,7 @@ def test_a_task_that_expired_after_its_claim_is_not_started(held):
 
 
 def test_a_completed_task_has_its_result_and_its_attempt(started):
-    assert end(connection, started, COMPLETED) == "COMPLETED"
+    assert finish(connection, started, COMPLETED) == "COMPLETED"
 
     assert (row().status, row().result, row().error_code) == ("COMPLETED", [1], "")
     assert row().finished_at >= row().started_at
@@ -85,7 +85,7 @@ def test_a_completed_task_has_its_result_and_its_attempt(started):
 
 
 def test_a_failed_task_says_why(started):
-    assert end(connection, started, FAILED) == "FAILED"
+    assert finish(connection, started, FAILED) == "FAILED"
 
     assert (row().status, row().error_code, row().error_message, row().traceback) == ("FAILED", "NO_STOCK", "m", "t")
     attempt = TaskAttempt.objects.get()
@@ -93,7 +93,7 @@ def test_a_failed_task_says_why(started):
 
 
 def test_a_retried_task_waits_without_an_owner(started):
-    assert end(connection, started, RETRIED) == "PENDING"
+    assert finish(connection, started, RETRIED) == "PENDING"
 
     retried = row()
     assert (retried.status, retried.retry_count, retried.attempt_count) == ("PENDING", 1, 1)
@@ -105,7 +105,7 @@ def test_a_retried_task_waits_without_an_owner(started):
 def test_a_task_that_was_asked_to_stop_is_not_tried_again(started):
     cancel(connection, started.task_id, reason="")
 
-    assert end(connection, started, RETRIED) == "CANCELLED"
+    assert finish(connection, started, RETRIED) == "CANCELLED"
 
     cancelled = row()
     assert (cancelled.status, cancelled.error_code, cancelled.retry_count) == ("CANCELLED", "TASK_CANCELLED", 0)
@@ -115,10 +115,10 @@ def test_a_task_that_was_asked_to_stop_is_not_tried_again(started):
 
 @pytest.mark.parametrize("ending", [COMPLETED, FAILED, RETRIED])
 def test_a_late_outcome_is_refused_and_recorded(started, ending):
-    end(connection, started, COMPLETED)
+    finish(connection, started, COMPLETED)
     before = Task.objects.values().get()
 
-    assert end(connection, started, ending) is None
+    assert finish(connection, started, ending) is None
 
     assert Task.objects.values().get() == before
     refused = TaskAttempt.objects.get(outcome="REJECTED")
@@ -130,17 +130,17 @@ def test_a_late_outcome_is_refused_and_recorded(started, ending):
 def test_an_older_claim_cannot_end_a_newer_one(started):
     Task.objects.update(claim_generation=2)
 
-    assert end(connection, started, COMPLETED) is None
+    assert finish(connection, started, COMPLETED) is None
     assert row().status == "RUNNING"
     assert TaskAttempt.objects.get().outcome == "REJECTED"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_outside_a_transaction_an_ending_is_whole_too(started):
-    assert end(connection, started, COMPLETED) == "COMPLETED"
+    assert finish(connection, started, COMPLETED) == "COMPLETED"
     assert not connection.in_atomic_block
     assert (row().status, TaskAttempt.objects.count()) == ("COMPLETED", 1)
-    assert end(connection, started, FAILED) is None
+    assert finish(connection, started, FAILED) is None
     assert TaskAttempt.objects.count() == 2
 
 
@@ -148,10 +148,10 @@ def test_outside_a_transaction_an_ending_is_whole_too(started):
 def test_an_ending_that_cannot_be_recorded_did_not_happen(started):
     impossible = replace(COMPLETED, attempt=Attempt(outcome="UNHEARD OF"))
     with pytest.raises(Exception, match="(?i)constraint"):
-        end(connection, started, impossible)
+        finish(connection, started, impossible)
 
     assert row().status == "RUNNING"
-    assert end(connection, started, COMPLETED) == "COMPLETED"
+    assert finish(connection, started, COMPLETED) == "COMPLETED"
 
 
 @pytest.mark.parametrize("status", ["PENDING", "CLAIMED"])
