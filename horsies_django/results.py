@@ -168,7 +168,7 @@ def task_type_of(row: Task) -> HorsiesTask[..., Any]:
         queue_name=row.queue_name,
         run_after=row.run_after,
         backend=row.backend,
-        retry=row.retry_policy and RetryPolicy.from_json(row.retry_policy),
+        retry=RetryPolicy.from_json(row.retry_policy) if isinstance(row.retry_policy, dict) else None,
         timeout=declared.timeout if milliseconds(declared.timeout) == row.timeout_ms else _seconds(row.timeout_ms),
         expires=declared.expires if row.expires_at else None,
         unique_key=row.unique_key,

@@ -52,7 +52,7 @@ def drain(*, queue_name: str | None = None, include_deferred: bool = False, limi
     results: list[AnyResult] = []
     while (result := run_next(queue_name=queue_name, include_deferred=include_deferred)) is not None:
         results.append(result)
-        if len(results) == limit and _tasks().due().exists():
+        if len(results) == limit and _more_to_run(queue_name, include_deferred):
             raise AssertionError(
                 f"drain() has run {limit} tasks and some are still waiting: does {result.task.module_path} enqueue "
                 "itself? Give a higher limit= if this is meant."
@@ -107,6 +107,11 @@ def _tasks() -> TaskQuerySet:
     return Task.objects.using(get_config().database)
 
 
+def _more_to_run(queue_name: str | None, include_deferred: bool) -> bool:
+    tasks = _tasks().filter(status="PENDING") if include_deferred else _tasks().due()
+    return (tasks if queue_name is None else tasks.filter(queue_name=queue_name)).exists()
+
+
 def _perform(connection: BaseDatabaseWrapper, claimed: Claim) -> AnyResult:
     perform(connection, claimed, around_user_code=_unbroken_transactions())
     return get_result(str(claimed.task_id), connection.alias)
@@ -119,12 +124,15 @@ def _unbroken_transactions() -> Iterator[None]:
     A worker has a connection of its own for the state of tasks; here it is the one user code has.
     """
     open_ones = [connection for connection in connections.all() if connection.in_atomic_block]
-    savepoints = [(connection, connection.savepoint() or "") for connection in open_ones]
+    savepoints = [
+        (connection, connection.savepoint() or "", list(connection.run_on_commit)) for connection in open_ones
+    ]
     yield
-    for connection, savepoint in savepoints:
+    for connection, savepoint, run_on_commit in savepoints:
         if _is_broken(connection):
             connection.needs_rollback = False
             connection.savepoint_rollback(savepoint)
+            connection.run_on_commit = run_on_commit
         else:
             connection.savepoint_commit(savepoint)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from inspect import isasyncgenfunction, isfunction, isgeneratorfunction
-from math import isfinite
+from math import isnan
 from typing import Any
 
 from django.conf import settings
@@ -51,7 +51,7 @@ def function_complaints(task: AnyTask) -> Iterator[str]:
 def base_complaints(task: AnyTask, queues: Collection[str]) -> Iterator[str]:
     """Yield what is wrong with the options that every backend of Django has."""
     priority: Any = task.priority
-    if isinstance(priority, bool) or not isinstance(priority, int | float) or not isfinite(priority):
+    if isinstance(priority, bool) or not isinstance(priority, int | float) or _is_nan(priority):
         yield (
             f"priority must be a whole number between {TASK_MIN_PRIORITY} and {TASK_MAX_PRIORITY}. It is {priority!r}."
         )
@@ -78,6 +78,10 @@ def option_complaints(task: AnyTask) -> Iterator[str]:
     yield from _unique_key_complaints(task.unique_key)
     if not isinstance(task.idempotent, bool):
         yield f"idempotent must be True or False, not {task.idempotent!r}."
+
+
+def _is_nan(number: Any) -> bool:
+    return isinstance(number, float) and isnan(number)
 
 
 def _queue_complaints(name: Any, queues: Collection[str]) -> Iterator[str]:

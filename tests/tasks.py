@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import wraps
 from typing import Any
 
@@ -151,3 +152,20 @@ class Careless(TaskFailure):
 @task
 def raise_careless() -> None:
     raise Careless
+
+
+@task
+def enqueue_on_commit_and_break(name: str) -> None:
+    transaction.on_commit(noop.enqueue)
+    with transaction.atomic(savepoint=False):
+        Group.objects.create(name=name)
+
+
+@task
+def default_is_no_json(number: int, factor: Decimal = Decimal("1.5")) -> None: ...
+
+
+@task(takes_context=True, max_attempts=3)
+def cancel_oneself_and_fail(context: Any) -> None:
+    context.task_result.cancel()
+    raise ValueError("after it was asked to stop")

@@ -130,6 +130,8 @@ REFUSED = [
     ({"expires": 60, "run_after": TOMORROW}, "not after run_after"),
     ({"expires": TOMORROW, "run_after": timedelta(days=2)}, "not after run_after"),
     ({"priority": float("nan")}, "priority must be a whole number"),
+    ({"priority": float("inf")}, "nearest valid one is 100"),
+    ({"priority": 10**400}, "nearest valid one is 100"),
     ({"timeout": float("inf")}, "timeout must be more than 0 s"),
     ({"unique_key": "half \ud800"}, "all of them printable"),
     ({"run_after": 5}, "A timedelta will do too, but not 5"),

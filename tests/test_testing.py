@@ -58,7 +58,8 @@ class InsideATestCase(TestCase):
         for number in range(3):
             tasks.add.enqueue(number)
         tasks.add.using(run_after=timedelta(days=1)).enqueue(4)
-        self.assertEqual(len(testing.drain(limit=3)), 3)
+        tasks.add.using(queue_name="other").enqueue(5)
+        self.assertEqual(len(testing.drain(limit=3, queue_name="default")), 3)
 
     def test_a_wrong_argument_is_told_as_enqueue_would(self):
         with self.assertRaisesMessage(TypeError, "cannot be enqueued with these arguments"):
@@ -87,6 +88,14 @@ class InsideATestCase(TestCase):
         testing.drain()
 
         self.assertEqual(Group.objects.count(), 0)
+
+    def test_what_a_broken_task_wanted_done_on_commit_is_not_done(self):
+        Group.objects.create(name="taken")
+        tasks.enqueue_on_commit_and_break.enqueue("taken")
+        with self.captureOnCommitCallbacks() as callbacks:
+            (result,) = testing.drain()
+        self.assertIs(result.errors[0].exception_class, IntegrityError)
+        self.assertEqual(callbacks, [])
 
     def test_inline_runs_each_task_as_it_is_enqueued(self):
         waiting = tasks.add.enqueue(0)
@@ -118,6 +127,8 @@ class InsideATestCase(TestCase):
         testing.assert_enqueued(tasks.wrapped_with_context, 1, 2)
         with self.assertRaisesMessage(AssertionError, "was not enqueued with"):
             testing.assert_enqueued(tasks.wrapped_with_context, 99, 98)
+        tasks.default_is_no_json.enqueue(1)
+        testing.assert_enqueued(tasks.default_is_no_json, number=1)
         tasks.takes_a_task.enqueue(task=1)
         testing.assert_enqueued(tasks.takes_a_task, task=1)
 

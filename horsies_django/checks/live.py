@@ -43,6 +43,8 @@ def _check(connection: BaseDatabaseWrapper) -> Iterator[CheckMessage]:
             hint="Use PostgreSQL 14 or newer, or SQLite 3.40 or newer.",
             id="horsies.E011",
         )
+    if not dialect.has_clock_of_its_own:
+        return
     skew = abs(dialect.current_time(connection) - timezone.now())
     if skew > TOLERATED_SKEW:
         yield Warning(

@@ -110,6 +110,8 @@ class Dialect(ABC):
     now: str
     # While one connection is in a transaction, no other can write.
     transactions_shut_others_out: bool
+    # Its clock may differ from that of this host.
+    has_clock_of_its_own: bool
 
     def __init__(self) -> None:
         not_expired = NOT_EXPIRED.format(now=self.now)

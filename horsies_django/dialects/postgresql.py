@@ -96,6 +96,7 @@ FROM ended
 
 class PostgreSQL(Dialect):
     transactions_shut_others_out = False
+    has_clock_of_its_own = True
     now = "statement_timestamp()"
     later = "(statement_timestamp() + %s::interval)"
 
@@ -162,9 +163,10 @@ class PostgreSQL(Dialect):
     ) -> bool | None:
         deadline = None if timeout is None else time.monotonic() + timeout
         with listening(connection.alias, FINISHED_CHANNEL) as listener:
+            marked = False
             while not stop():
                 # Once the task is marked, its end is announced, to us who listen already.
-                marked = _mark_awaited(listener, task_id)
+                marked = marked or _mark_awaited(listener, task_id)
                 ended = _has_ended(listener, task_id)
                 poll = POLL_SECONDS if marked else POLL_UNMARKED_SECONDS
                 left = poll if deadline is None else min(deadline - time.monotonic(), poll)
@@ -183,14 +185,14 @@ class PostgreSQL(Dialect):
 def listening(alias: str, channel: str) -> Iterator[BaseDatabaseWrapper]:
     """Yield a connection of its own that hears a channel."""
     with closing(connections.create_connection(alias)) as listener:
+        listener.ensure_connection()
+        listener.set_autocommit(True)
         with listener.cursor() as cursor:
             cursor.execute(f"LISTEN {channel}")
-        try:
-            yield listener
-        finally:
-            with listener.cursor() as cursor:
-                # The connection may go back to a pool.
-                cursor.execute("UNLISTEN *")
+        yield listener
+        with listener.cursor() as cursor:
+            # The connection may go back to a pool.
+            cursor.execute("UNLISTEN *")
 
 
 def _mark_awaited(listener: BaseDatabaseWrapper, task_id: UUID) -> bool:

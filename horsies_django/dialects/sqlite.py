@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import connections
+from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.transaction import atomic
 
@@ -29,6 +29,8 @@ from .base import (
 from .rows import Claim, Ending, Enqueued, NewTask
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.002, 0.05
+# A wait looks again rather than wait for a lock past its own timeout.
+BUSY_MILLISECONDS = 50
 # SQLite takes 500 SELECTs in one. With more queues than this, priorities count within each so many.
 MAX_QUEUES_A_STATEMENT = 400
 
@@ -70,6 +72,7 @@ VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, {{now}})
 
 class SQLite(Dialect):
     transactions_shut_others_out = True
+    has_clock_of_its_own = False
     # As Django writes its datetimes, so that they compare as text. Doubled for the parameter style.
     now = "strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now')"
     later = "strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', %s)"
@@ -182,13 +185,18 @@ def _reading(alias: str) -> Iterator[BaseDatabaseWrapper]:
     """Yield a connection of its own, and close it even where Django would not: on a database in memory."""
     reader = connections.create_connection(alias)
     try:
+        with reader.cursor() as cursor:
+            cursor.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
         yield reader
     finally:
         BaseDatabaseWrapper.close(reader)
 
 
 def _has_ended(reader: BaseDatabaseWrapper, task_id: UUID) -> bool | None:
-    with reader.cursor() as cursor:
-        cursor.execute("SELECT finished_at IS NOT NULL FROM horsies_tasks WHERE id = %s", [task_id.hex])
-        row = cursor.fetchone()
+    try:
+        with reader.cursor() as cursor:
+            cursor.execute("SELECT finished_at IS NOT NULL FROM horsies_tasks WHERE id = %s", [task_id.hex])
+            row = cursor.fetchone()
+    except OperationalError:
+        return False  # locked, which without WAL mode is an everyday thing: look again
     return row and bool(row[0])

@@ -12,7 +12,7 @@ from ..compat import BaseTaskBackend, InvalidTaskBackend, task_finished, task_st
 from ..dialects import Claim
 from ..queue.start import start
 from ..results import HorsiesTaskResult, get_result
-from ..signals import task_retried
+from ..signals import task_cancelled, task_retried
 from ..states import TaskStatus
 from .outcomes import Outcome, Raised
 from .run import run
@@ -41,6 +41,8 @@ def perform(
     if status is not None:
         result = get_result(str(claim.task_id), connection.alias)
         _announce(task_retried if status == TaskStatus.PENDING else task_finished, sender, result, outcome)
+        if status == TaskStatus.CANCELLED:
+            task_cancelled.send_robust(sender, task_result=result)
     return status
 
 

@@ -10,7 +10,6 @@ from ..queue.finish import finish
 from ..states import TaskStatus
 from .decide import decide
 from .outcomes import Outcome
-from .run import raised
 
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
@@ -20,7 +19,7 @@ def settle(connection: BaseDatabaseWrapper, claim: Claim, outcome: Outcome) -> T
     """Write what follows from an outcome and return the task's status; None if the claim no longer held it."""
     try:
         ending = decide(outcome, claim)
-    except Exception as error:
+    except Exception:
         # Whatever is wrong with its stored policy, the task must leave RUNNING.
-        ending = decide(raised(error), replace(claim, retry_policy=None))
+        ending = decide(outcome, replace(claim, retry_policy=None))
     return finish(connection, claim, ending)

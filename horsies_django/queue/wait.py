@@ -83,8 +83,14 @@ def _conclude(result: AnyResult, seen: bool | None, timeout: float | None) -> No
         )
     raise TaskNotFinished(
         f"Task {result.id} ({result.task.module_path}) has not ended within {timeout} s: it is {result.status} "
-        f"in queue {result.task.queue_name!r}. Is a worker running for that queue?"
+        f"in queue {result.task.queue_name!r}. {_likely_reason()}"
     )
+
+
+def _likely_reason() -> str:
+    if connections[get_config().database].in_atomic_block:
+        return "If the transaction you are in has changed the task, it cannot end before that is over."
+    return "Is a worker running for that queue?"
 
 
 def _seconds(timeout: float | timedelta | None) -> float | None:

@@ -190,6 +190,7 @@ def test_the_database_itself_is_looked_at_only_when_asked():
     assert check_live_databases(databases=["default"]) == []
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db
 @pytest.mark.parametrize("hours", [-1, 1])
 def test_clocks_that_differ(monkeypatch, hours):

@@ -19,7 +19,7 @@ from horsies_django.ids import uuid7
 from horsies_django.models import Task, TaskAttempt
 from horsies_django.queue.claim import claim
 from horsies_django.results import resolve_task
-from horsies_django.signals import task_retried
+from horsies_django.signals import task_cancelled, task_retried
 from tests import tasks
 from tests.factories import TaskFactory
 
@@ -215,7 +215,11 @@ def test_a_stored_policy_that_makes_no_sense_does_not_keep_a_task_running():
     tasks.fail_with.enqueue("ConnectionError")
     Task.objects.update(retry_policy={"delays": [], "auto_retry_for": ["builtins.Exception"], "nonsense": True})
     (result,) = testing.drain()
-    assert (result.status, result.error_code) == ("FAILED", "UNHANDLED_EXCEPTION")
+    assert (result.status, result.errors[0].exception_class) == ("FAILED", ConnectionError)
+    tasks.fail_with.enqueue("ConnectionError")
+    Task.objects.filter(status="PENDING").update(retry_policy=[1])
+    (result,) = testing.drain()
+    assert (result.status, result.errors[0].exception_class) == ("FAILED", ConnectionError)
 
 
 @pytest.mark.django_db
@@ -224,3 +228,16 @@ def test_a_task_whose_backend_is_gone_from_the_settings_still_ends():
     Task.objects.update(backend="gone")
     testing.run_next()
     assert Task.objects.get().status == "COMPLETED"
+
+
+@pytest.mark.django_db
+def test_a_task_that_fails_after_it_was_asked_to_stop_counts_as_cancelled():
+    seen = []
+    receiver = lambda task_result, **kwargs: seen.append(task_result.error_code)  # noqa: E731
+    task_cancelled.connect(receiver)
+    try:
+        tasks.cancel_oneself_and_fail.enqueue()
+        (result,) = testing.drain(include_deferred=True)
+    finally:
+        task_cancelled.disconnect(receiver)
+    assert (Task.objects.get().status, result.error_code, seen) == ("CANCELLED", "TASK_CANCELLED", ["TASK_CANCELLED"])

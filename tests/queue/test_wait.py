@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 import time
+from contextlib import closing
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from horsies_django import testing
-from horsies_django.dialects import postgresql
+from horsies_django.dialects import postgresql, sqlite
 from horsies_django.exceptions import TaskNotFinished, WaitInsideTransaction
 from horsies_django.models import Task
 from tests import tasks
@@ -187,7 +190,7 @@ def test_a_timeout_holds_while_the_row_is_locked_even_by_oneself():
     Task.objects.update(status="RUNNING", started_at=timezone.now())
     with transaction.atomic():
         result.cancel()
-        with pytest.raises(TaskNotFinished):
+        with pytest.raises(TaskNotFinished, match="it cannot end before that is over"):
             result.wait(timeout=0.3)
 
 
@@ -213,3 +216,27 @@ async def test_many_waits_at_once_do_not_wait_for_each_other():
     assert {type(outcome) for outcome in outcomes} == {TaskNotFinished}
     # One after the other they would take ten seconds.
     assert time.monotonic() - start < 8
+
+
+@pytest.mark.sqlite
+@pytest.mark.django_db
+def test_a_locked_file_is_looked_at_again(tmp_path):
+    file = tmp_path / "locked.sqlite3"
+    reader = type(connections["default"])(
+        {**connection.settings_dict, "NAME": file, "OPTIONS": {"timeout": 0.05}}, "default"
+    )
+    with closing(sqlite3.connect(file, isolation_level=None)) as other, closing(reader):
+        other.execute("CREATE TABLE horsies_tasks (id, finished_at)")
+        other.execute("BEGIN EXCLUSIVE")
+        assert sqlite._has_ended(reader, UUID(int=1)) is False
+        other.execute("COMMIT")
+        assert sqlite._has_ended(reader, UUID(int=1)) is None
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_wait_commits_what_it_writes_even_where_the_project_does_not(monkeypatch):
+    monkeypatch.setattr(connections, "settings", {"default": {**connection.settings_dict, "AUTOCOMMIT": False}})
+    with postgresql.listening("default", postgresql.FINISHED_CHANNEL) as listener:
+        assert listener.settings_dict["AUTOCOMMIT"] is False
+        assert listener.get_autocommit() is True
