@@ -19,6 +19,7 @@ from .base import Call, HorsiesTask, without_validation
 from .compat import BaseTaskBackend, InvalidTask, task_enqueued
 from .conf import get_config
 from .signals import task_cancelled
+from .states import TaskStatus
 from .validation import base_complaints, function_complaints, option_complaints
 
 if TYPE_CHECKING:
@@ -118,8 +119,9 @@ class HorsiesBackend(BaseTaskBackend):
         result = self.get_result(result_id)
         connection = connections[get_config().database]
         status = cancel(connection, uuid.UUID(result.id), reason="Cancelled by the application.")
-        if status == "CANCELLED":
-            task_cancelled.send_robust(type(self), task_result=self.get_result(result_id))
+        if status == TaskStatus.CANCELLED:
+            result.refresh()
+            task_cancelled.send_robust(type(self), task_result=result)
         return status is not None
 
     async def acancel(self, result_id: str) -> bool:

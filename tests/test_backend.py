@@ -32,6 +32,7 @@ from horsies_django.ids import uuid7
 from horsies_django.models import Task
 from tests import tasks
 from tests.factories import TaskFactory
+from tests.receivers import receiving
 
 pytestmark = pytest.mark.django_db
 DJANGO_TASKS = "django.tasks" if django.VERSION >= (6, 0) else "django_tasks"
@@ -201,14 +202,9 @@ def test_trap_10_the_sender_of_signals_is_the_backend_class_and_receivers_may_br
         seen.append((sender, task_result.status))
         raise RuntimeError("a broken receiver")
 
-    for signal in (task_started, task_finished):
-        signal.connect(receiver)
-    try:
+    with receiving(receiver, task_started, task_finished):
         tasks.add.enqueue(1)
         testing.drain()
-    finally:
-        for signal in (task_started, task_finished):
-            signal.disconnect(receiver)
 
     assert seen == [
         (HorsiesBackend, TaskResultStatus.RUNNING),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from .base import (
     ATTEMPT_COLUMNS,
@@ -189,10 +189,12 @@ def listening(alias: str, channel: str) -> Iterator[BaseDatabaseWrapper]:
         listener.set_autocommit(True)
         with listener.cursor() as cursor:
             cursor.execute(f"LISTEN {channel}")
-        yield listener
-        with listener.cursor() as cursor:
-            # The connection may go back to a pool.
-            cursor.execute("UNLISTEN *")
+        try:
+            yield listener
+        finally:
+            # The connection may go back to a pool. If it is lost, what lost it is the error to tell.
+            with suppress(DatabaseError), listener.cursor() as cursor:
+                cursor.execute("UNLISTEN *")
 
 
 def _mark_awaited(listener: BaseDatabaseWrapper, task_id: UUID) -> bool:

@@ -197,6 +197,8 @@ def _has_ended(reader: BaseDatabaseWrapper, task_id: UUID) -> bool | None:
         with reader.cursor() as cursor:
             cursor.execute("SELECT finished_at IS NOT NULL FROM horsies_tasks WHERE id = %s", [task_id.hex])
             row = cursor.fetchone()
-    except OperationalError:
-        return False  # locked, which without WAL mode is an everyday thing: look again
+    except OperationalError as error:
+        if "locked" not in str(error):
+            raise
+        return False  # without WAL mode an everyday thing: look again
     return row and bool(row[0])

@@ -121,7 +121,8 @@ def _explained(
                 "JSON: str, int, float, bool, None, and lists and dicts of these. Pass a model's primary key, "
                 "a datetime's isoformat(), a Decimal's str()."
             )
-    return type(error)(f"The arguments of {task.module_path} together: {error}.")
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"The arguments of {task.module_path}, their names among them, cannot be written as JSON: {error}.")
 
 
 def _named(task: HorsiesTask[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -22,6 +22,7 @@ from horsies_django.results import resolve_task
 from horsies_django.signals import task_cancelled, task_retried
 from tests import tasks
 from tests.factories import TaskFactory
+from tests.receivers import receiving
 
 
 def a_claim(policy: RetryPolicy | None = None, retry_count: int = 0) -> Claim:
@@ -112,16 +113,13 @@ def test_a_failure_is_kept_with_its_code_message_and_traceback():
 def test_retries_wait_and_then_give_up():
     seen = []
     receiver = lambda sender, task_result, **kwargs: seen.append(task_result.status)  # noqa: E731
-    task_retried.connect(receiver)
-    try:
+    with receiving(receiver, task_retried):
         tasks.fail_with.enqueue("ConnectionError")
         testing.drain()
         waiting = Task.objects.get()
         assert (waiting.status, waiting.retry_count) == ("PENDING", 1)
         assert timedelta(seconds=4) < waiting.next_retry_at - timezone.now() <= timedelta(seconds=5)
         testing.drain(include_deferred=True)
-    finally:
-        task_retried.disconnect(receiver)
 
     ended = Task.objects.get()
     assert (ended.status, ended.attempt_count, ended.retry_count, ended.claim_generation) == ("FAILED", 3, 2, 3)
@@ -234,10 +232,7 @@ def test_a_task_whose_backend_is_gone_from_the_settings_still_ends():
 def test_a_task_that_fails_after_it_was_asked_to_stop_counts_as_cancelled():
     seen = []
     receiver = lambda task_result, **kwargs: seen.append(task_result.error_code)  # noqa: E731
-    task_cancelled.connect(receiver)
-    try:
+    with receiving(receiver, task_cancelled):
         tasks.cancel_oneself_and_fail.enqueue()
         (result,) = testing.drain(include_deferred=True)
-    finally:
-        task_cancelled.disconnect(receiver)
     assert (Task.objects.get().status, result.error_code, seen) == ("CANCELLED", "TASK_CANCELLED", ["TASK_CANCELLED"])

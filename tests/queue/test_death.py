@@ -41,6 +41,10 @@ with transaction.atomic():
     enqueue_many(tasks.add, [((number,), {}) for number in range(5000)])
 """
 
+ENQUEUE_MANY = """
+enqueue_many(tasks.add, [((number,), {}) for number in range(5000)])
+"""
+
 RUN = """
 from horsies_django import testing
 testing.drain()
@@ -65,6 +69,16 @@ def test_enqueueing_is_all_or_nothing_whenever_it_is_killed():
     assert statements > 3
     # The key is taken by the one that lived, not by those that died.
     assert tasks.add.using(unique_key="key").enqueue(1).id == str(Task.objects.get(unique_key="key").id)
+
+
+def test_enqueue_many_is_all_or_nothing_without_a_transaction_around_it():
+    for statements in range(1, 20):
+        survived = run_and_kill_after(statements, ENQUEUE_MANY)
+        assert Task.objects.count() == (5000 if survived else 0)
+        if survived:
+            break
+    assert survived
+    assert statements > 3
 
 
 def test_running_a_task_leaves_a_state_that_recovery_can_settle_whenever_it_is_killed():

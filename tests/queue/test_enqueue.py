@@ -17,6 +17,7 @@ from horsies_django.models import Task
 from horsies_django.queue.arguments import check_importable
 from tests import tasks
 from tests.processes import run_at_once
+from tests.receivers import receiving
 
 pytestmark = pytest.mark.django_db
 PLAIN_FUNCTION = tasks.plain_function
@@ -90,12 +91,9 @@ def test_the_signal_is_sent_after_the_row_is_written_and_a_broken_receiver_harms
         seen.append((sender.__name__, task_result.id, Task.objects.filter(pk=task_result.id).exists()))
         raise RuntimeError("a broken receiver")
 
-    task_enqueued.connect(receiver)
-    try:
+    with receiving(receiver, task_enqueued):
         result = tasks.add.enqueue(1)
         results = enqueue_many(tasks.add, [((2,), {}), ((3,), {})])
-    finally:
-        task_enqueued.disconnect(receiver)
 
     assert seen == [("HorsiesBackend", r.id, True) for r in [result, *results]]
 
@@ -135,6 +133,7 @@ from django.db import transaction
 from horsies_django import enqueue_many
 from tests import tasks
 from tests.processes import run_at_once
+from tests.receivers import receiving
 for number in range(20):
     tasks.add.enqueue(number)
     with transaction.atomic():
@@ -326,3 +325,12 @@ def test_missing_tables_are_answered_with_the_command_that_makes_them():
         with connection.schema_editor() as editor:
             editor.alter_db_table(Task, "horsies_hidden", "horsies_tasks")
     assert error.value.__notes__ == ["Are the tables of horsies there? Run: python manage.py migrate"]
+
+
+def test_a_keyword_whose_name_no_database_takes_is_refused():
+    for name in ("half \ud800", "zero \0"):
+        with pytest.raises(ValueError, match="The arguments of tests.tasks.noop, their names among them"):
+            tasks.noop.enqueue(**{name: 1})
+        with pytest.raises(ValueError, match="Call number 0: The arguments of tests.tasks.noop"):
+            enqueue_many(tasks.noop, [((), {name: 1})])
+    assert not Task.objects.exists()

@@ -12,6 +12,7 @@ from horsies_django.states import OPEN, TERMINAL
 from tests import tasks
 from tests.factories import TaskFactory
 from tests.processes import run_at_once
+from tests.receivers import receiving
 
 
 @pytest.mark.django_db
@@ -49,12 +50,9 @@ def test_a_key_belongs_to_one_task_type():
 def test_the_second_enqueueing_is_no_event():
     seen = []
     receiver = lambda task_result, **kwargs: seen.append(task_result.id)  # noqa: E731
-    task_enqueued.connect(receiver)
-    try:
+    with receiving(receiver, task_enqueued):
         first = tasks.add.using(unique_key="key").enqueue(1)
         tasks.add.using(unique_key="key").enqueue(1)
-    finally:
-        task_enqueued.disconnect(receiver)
 
     assert seen == [first.id]
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import DatabaseError, OperationalError, connection, connections, transaction
 from django.utils import timezone
 
 from horsies_django import testing
@@ -231,6 +231,9 @@ def test_a_locked_file_is_looked_at_again(tmp_path):
         assert sqlite._has_ended(reader, UUID(int=1)) is False
         other.execute("COMMIT")
         assert sqlite._has_ended(reader, UUID(int=1)) is None
+        other.execute("DROP TABLE horsies_tasks")
+        with pytest.raises(OperationalError, match="no such table"):
+            sqlite._has_ended(reader, UUID(int=1))
 
 
 @pytest.mark.postgresql
@@ -240,3 +243,31 @@ def test_a_wait_commits_what_it_writes_even_where_the_project_does_not(monkeypat
     with postgresql.listening("default", postgresql.FINISHED_CHANNEL) as listener:
         assert listener.settings_dict["AUTOCOMMIT"] is False
         assert listener.get_autocommit() is True
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_listener_that_is_interrupted_stops_listening_and_one_that_is_lost_says_why():
+    def channels(listener):
+        with listener.cursor() as cursor:
+            cursor.execute("SELECT pg_listening_channels()")
+            return cursor.fetchall()
+
+    def interrupted():
+        with postgresql.listening("default", postgresql.FINISHED_CHANNEL) as listener:
+            assert channels(listener) == [(postgresql.FINISHED_CHANNEL,)]
+            raise KeyboardInterrupt
+
+    def lost():
+        with postgresql.listening("default", postgresql.FINISHED_CHANNEL) as listener, listener.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    closed = []
+    with pytest.MonkeyPatch.context() as patch:
+        wrapper = type(connections["default"])
+        patch.setattr(wrapper, "close", lambda self: closed.append(channels(self)) or wrapper._close(self))
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+    assert closed == [[]]
+    with pytest.raises(DatabaseError, match="terminating connection due to administrator command"):
+        lost()
