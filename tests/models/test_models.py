@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from horsies_django.ids import uuid7
+from horsies_django.ids import _python_uuid7, uuid7
 from horsies_django.models import Heartbeat, RecoveredTask, RecoveryReport, Task, TaskAttempt, Worker, WorkerState
 from horsies_django.states import IN_FLIGHT, TERMINAL, AttemptOutcome, TaskStatus
 from tests.factories import (
@@ -156,6 +157,16 @@ def test_ids_sort_by_the_time_they_were_made():
     seconds = (ids[0].int >> 80) / 1000
     assert abs(seconds - timezone.now().timestamp()) < 10
     assert TaskFactory().id > ids[-1]
+
+
+def test_ids_sort_even_if_the_clock_stands_still_or_goes_back(monkeypatch):
+    now = time.time_ns()
+    ids = []
+    for moment in (now, now, now - 1_000_000_000, now):
+        monkeypatch.setattr(time, "time_ns", lambda moment=moment: moment)
+        ids += [_python_uuid7() for _ in range(5_000)]
+    assert ids == sorted(ids)
+    assert len(set(ids)) == len(ids)
 
 
 @pytest.mark.parametrize(("status", "role"), [("CLAIMED", "claimer"), ("RUNNING", "runner")])

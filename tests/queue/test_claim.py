@@ -35,11 +35,15 @@ def test_a_claim_raises_the_generation_and_names_the_worker():
     assert (held.task_id, held.generation, held.args, held.kwargs) == (row.id, 1, [1], {"b": 2})
 
 
-def test_higher_priority_first_then_older_first_across_queues():
+@pytest.mark.parametrize("limit", [1, 2, 10])
+def test_higher_priority_first_then_older_first_across_queues(limit):
     for priority, queue, number in [(0, "b", 1), (5, "a", 2), (0, "a", 3), (-5, "b", 4), (5, "b", 5)]:
         tasks.add.using(priority=priority, queue_name=queue).enqueue(number)
 
-    assert claimed_args() == [[2], [5], [1], [3], [4]]
+    claimed = []
+    while claims := claim(connection, limit=limit):
+        claimed += [c.args for c in claims]
+    assert claimed == [[2], [5], [1], [3], [4]]
 
 
 def test_tasks_of_one_statement_keep_their_order():
